@@ -1,0 +1,1 @@
+//! Tests through the built binary and across crates.
