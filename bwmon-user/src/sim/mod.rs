@@ -1,0 +1,2 @@
+//! sim
+pub mod block;
