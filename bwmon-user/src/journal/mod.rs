@@ -4,7 +4,7 @@ mod entry;
 mod header;
 mod read;
 
-pub use entry::{Entry, EntryView};
+pub use entry::{Entry, EntryDomain, EntryView};
 pub use header::{Header, PolicyRecord, SCHEMA};
 pub use read::Reader;
 

@@ -6,7 +6,7 @@
 //! counters (CLEAR bit 0) also starts a new window and forgets ZONE_MAX; a window that ends drops
 //! the bytes that do not fill a unit.
 
-use crate::bwmon::{COUNT_MAX, Layout, Offset, Register, Registers, Zone};
+use crate::bwmon::{COUNT_MAX, Layout, Offset, Region, Register, Registers, Zone};
 
 /// The registers that only hold what was written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +27,7 @@ struct Written {
 #[derive(Clone, Debug)]
 pub struct Block {
     layout: Layout,
+    registers: Vec<Option<Register>>,
     unit_bytes: u64,
     force_clear: bool,
     written: Written,
@@ -42,6 +43,7 @@ impl Block {
     pub fn new(layout: Layout, unit_kb: u32, force_clear: bool) -> Self {
         Self {
             layout,
+            registers: register_map(layout),
             unit_bytes: u64::from(unit_kb.max(1)) * 1024,
             force_clear,
             written: Written::default(),
@@ -150,28 +152,41 @@ impl Block {
     }
 
     fn register_at(&self, at: Offset) -> Option<Register> {
-        use Register as R;
-        const ALL: [Register; 17] = [
-            R::GlobalIrqClear,
-            R::GlobalIrqEnable,
-            R::IrqStatus,
-            R::IrqClear,
-            R::IrqEnable,
-            R::Enable,
-            R::Clear,
-            R::SampleWindow,
-            R::ThresholdHigh,
-            R::ThresholdMed,
-            R::ThresholdLow,
-            R::ZoneActions,
-            R::ThresholdCount,
-            R::ZoneMax(Zone::Z0),
-            R::ZoneMax(Zone::Z1),
-            R::ZoneMax(Zone::Z2),
-            R::ZoneMax(Zone::Z3),
-        ];
-        ALL.into_iter().find(|register| self.layout.offset(*register) == Some(at))
+        match at.region {
+            Region::Monitor => self.registers.get(at.bytes as usize / 4).copied().flatten(),
+            Region::Global => GLOBAL.into_iter().find(|r| self.layout.offset(*r) == Some(at)),
+        }
     }
+}
+
+const GLOBAL: [Register; 2] = [Register::GlobalIrqClear, Register::GlobalIrqEnable];
+
+/// The register at every fourth byte of the monitor's region.
+fn register_map(layout: Layout) -> Vec<Option<Register>> {
+    use Register as R;
+    let zones = Zone::ALL.map(R::ZoneMax);
+    let others = [
+        R::IrqStatus,
+        R::IrqClear,
+        R::IrqEnable,
+        R::Enable,
+        R::Clear,
+        R::SampleWindow,
+        R::ThresholdHigh,
+        R::ThresholdMed,
+        R::ThresholdLow,
+        R::ZoneActions,
+        R::ThresholdCount,
+    ];
+    let mut map = vec![None; 0x300 / 4];
+    for register in GLOBAL.into_iter().chain(others).chain(zones) {
+        if let Some(Offset { region: Region::Monitor, bytes }) = layout.offset(register)
+            && let Some(place) = map.get_mut(bytes as usize / 4)
+        {
+            *place = Some(register);
+        }
+    }
+    map
 }
 
 impl Registers for Block {
