@@ -1,1 +1,48 @@
-fn main() {}
+//! The project's chores, one small file per verb. Run as `cargo xtask <verb>`.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "chores read files and run programs; the purity lint guards the agent's road"
+)]
+
+mod build_ebpf;
+mod ctx;
+mod tools;
+
+use clap::{Parser, Subcommand};
+use ctx::Ctx;
+use std::process::ExitCode;
+
+/// Chores of the bwmon project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Build the kernel probes, fetching what is needed; the object lands in target/bpf.
+    BuildEbpf,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli.verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // One line with its causes; never a backtrace, whatever RUST_BACKTRACE says.
+            eprintln!("error: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(verb: &Verb) -> anyhow::Result<()> {
+    let ctx = Ctx::new()?;
+    match verb {
+        Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
+    }
+    Ok(())
+}
