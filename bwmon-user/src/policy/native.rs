@@ -13,6 +13,9 @@ use crate::units::Kbps;
 /// Windows on end below before coming down (`zone1_thres_count`).
 const DOWN_WINDOWS: u32 = 16;
 
+/// Nothing to change.
+const HOLD: Proposal = Proposal::new(Ask::Hold, "");
+
 /// The mainline rule for every domain of a board.
 #[derive(Clone, Debug)]
 pub struct Mainline {
@@ -50,7 +53,7 @@ impl Policy for Mainline {
             return Ok(Proposal::new(Ask::Hold, "no such domain"));
         };
         let Some(measured) = obs.measured else {
-            return Ok(Proposal::new(Ask::Hold, "no reading"));
+            return Ok(HOLD);
         };
         Ok(memory.rule(table, obs.level, measured))
     }
@@ -67,36 +70,33 @@ impl Memory {
         let peak = seen.peak_kbps;
         if seen.interrupt {
             *self = Self::default();
-            return Proposal::new(Ask::Demand(peak), "interrupt");
+            return Proposal::new(Ask::Demand(peak), "busiest window");
         }
         // Without a vote the driver arms both thresholds at the lowest level.
         let current = table.kbps_of(level.unwrap_or(Level::LOWEST));
         if peak > current {
             *self = Self::default();
-            return Proposal::new(Ask::Demand(peak), "above the level");
+            return Proposal::new(Ask::Demand(peak), "busiest window");
         }
         let lower = match level {
             // At the lowest level the driver masks zone 1.
-            Some(Level::LOWEST) => {
-                *self = Self::default();
-                return Proposal::new(Ask::Hold, "lowest level");
-            }
+            Some(Level::LOWEST) => Kbps(0),
             Some(level) => table.kbps_of(Level(level.0 - 1)),
             None => current,
         };
         if peak > lower {
             // Zone 2 starts the count again; ZONE_MAX(1) stays until the next decision.
             self.windows = 0;
-            return Proposal::new(Ask::Hold, "fits the level");
+            return HOLD;
         }
         self.windows = self.windows.saturating_add(seen.windows);
         self.max = self.max.max(peak);
         if self.windows < DOWN_WINDOWS {
-            return Proposal::new(Ask::Hold, "low, counting");
+            return HOLD;
         }
         let demand = self.max;
         *self = Self::default();
-        Proposal::new(Ask::Demand(demand), "16 low windows")
+        Proposal::new(Ask::Demand(demand), "quiet windows")
     }
 }
 

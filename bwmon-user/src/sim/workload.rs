@@ -114,13 +114,13 @@ pub fn builtin_workload(name: &str) -> Option<Workload> {
         "demo" => vec![
             phase("idle", 200, idle, 40),
             phase("app start", 120, Ramp(Kbps(1_000_000), Kbps(14_000_000)), 60),
-            phase("stream", 300, Constant(Kbps(17_400_000)), 100),
+            phase("stream", 300, Constant(Kbps(17_000_000)), 100),
             phase("in the caches", 200, Constant(Kbps(30_000_000)), 2),
             phase("60 Hz frames", 400, frames, 50),
             phase("idle again", 280, idle, 40),
         ],
         "idle" => vec![phase("idle", 1_000, idle, 40)],
-        "stream" => vec![phase("stream", 1_000, Constant(Kbps(17_400_000)), 100)],
+        "stream" => vec![phase("stream", 1_000, Constant(Kbps(17_000_000)), 100)],
         "frames" => vec![phase("60 Hz frames", 1_000, frames, 50)],
         // A pulse each period of the block's own window, the worst case for sampling.
         "square" => {

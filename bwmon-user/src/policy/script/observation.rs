@@ -82,6 +82,36 @@ impl Obs {
         Ok(int(self.table()?.kbps_of(level)))
     }
 
+    /// Whether the reading needs a higher level than the one in force: the kernel's zone 3. Before
+    /// the first vote the lowest level stands in, as in the driver.
+    fn above(&self) -> Answer<bool> {
+        let table = self.table()?;
+        self.with(
+            |obs| {
+                let level = obs.level.unwrap_or(Level::LOWEST);
+                Some(obs.measured.is_some_and(|m| m.peak_kbps > table.kbps_of(level)))
+            },
+            "above",
+        )
+    }
+
+    /// Whether the reading would fit the level below: the kernel's zone 1. Never at the lowest
+    /// level, where the driver masks that zone.
+    fn below(&self) -> Answer<bool> {
+        let table = self.table()?;
+        self.with(
+            |obs| {
+                let lower = match obs.level {
+                    None => Some(Level::LOWEST),
+                    Some(level) => level.0.checked_sub(1).map(Level),
+                };
+                let fits = |m: Measured| lower.is_some_and(|l| m.peak_kbps <= table.kbps_of(l));
+                Some(obs.measured.is_some_and(fits))
+            },
+            "below",
+        )
+    }
+
     /// The level below the one in force.
     fn lower_kbps(&self) -> Answer<i64> {
         let level = self.with(|obs| obs.level, "level")?;
@@ -108,7 +138,7 @@ impl Obs {
         let observations = self.shared.observations.borrow();
         let Some(obs) = observations.get(self.domain) else { return Ok(false) };
         Ok(match name {
-            "peak_kBps" | "windows" | "saturated" | "interrupt" => obs.measured.is_some(),
+            "peak_kBps" | "windows" | "saturated" => obs.measured.is_some(),
             "mean_kBps" => obs.measured.is_some_and(|m| m.mean_kbps.is_some()),
             "trend_kBps" => obs.measured.is_some_and(|m| m.trend_kbps.is_some()),
             "util_pct" => obs.measured.is_some() && obs.level.is_some(),
@@ -151,7 +181,11 @@ pub(super) fn register(engine: &mut Engine) {
             o.measured(|m| Some(i64::from(m.windows)), "windows")
         })
         .register_get("saturated", |o: &mut Obs| o.measured(|m| Some(m.saturated), "saturated"))
-        .register_get("interrupt", |o: &mut Obs| o.measured(|m| Some(m.interrupt), "interrupt"))
+        .register_get("interrupt", |o: &mut Obs| {
+            o.with(|obs| Some(obs.measured.is_some_and(|m| m.interrupt)), "interrupt")
+        })
+        .register_get("above", |o: &mut Obs| o.above())
+        .register_get("below", |o: &mut Obs| o.below())
         .register_get("trend_kBps", |o: &mut Obs| o.measured(|m| m.trend_kbps, "trend_kBps"))
         .register_get("util_pct", |o: &mut Obs| o.util_pct());
     engine
