@@ -8,6 +8,7 @@
 mod build_ebpf;
 mod ctx;
 mod tools;
+mod vm;
 
 use clap::{Parser, Subcommand};
 use ctx::Ctx;
@@ -24,6 +25,8 @@ struct Cli {
 enum Verb {
     /// Build the kernel probes, fetching what is needed; the object lands in target/bpf.
     BuildEbpf,
+    /// Boot a stock arm64 kernel with the mainline driver and judge the agent on it.
+    Vm(vm::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -31,6 +34,7 @@ fn main() -> anyhow::Result<()> {
     let ctx = Ctx::new()?;
     match cli.verb {
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
+        Verb::Vm(args) => vm::run(&ctx, &args)?,
     }
     Ok(())
 }
