@@ -61,6 +61,18 @@ impl Agent {
         }
     }
 
+    /// Waits until it has printed this line.
+    pub(crate) fn wait_for_line(&mut self, line: &str, limit: Duration) -> Result<()> {
+        let what = format!("{} to say {line:?}", self.name);
+        wait::until(&what, limit, || {
+            let said = self.stdout()?.lines().any(|l| l == line);
+            if !said {
+                self.must_be_running()?;
+            }
+            Ok(said.then_some(()))
+        })
+    }
+
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).context("pid")?;

@@ -49,8 +49,16 @@ pub(crate) struct Snapshot(BTreeMap<&'static str, String>);
 impl Snapshot {
     /// The state now.
     pub(crate) fn take() -> Result<Self> {
+        let mut all = Self::without_votes()?;
+        all.0.insert("min_freq", read(&devfreq("min_freq"))?);
+        Ok(all)
+    }
+
+    /// The state now, without what the kernel's driver itself changes by voting: on this bench its
+    /// interconnect votes show as the devfreq device's lowest frequency.
+    pub(crate) fn without_votes() -> Result<Self> {
         let mut state = BTreeMap::new();
-        for attribute in ["governor", "min_freq", "max_freq"] {
+        for attribute in ["governor", "max_freq"] {
             state.insert(attribute, read(&devfreq(attribute))?);
         }
         state.insert("driver", if driver_is_bound() { DRIVER.into() } else { String::new() });

@@ -18,6 +18,7 @@ mod machine;
 mod modules;
 mod mounts;
 mod physmem;
+mod player;
 mod registers;
 mod scenario;
 mod tracefs;
@@ -26,13 +27,25 @@ mod wait;
 
 use anyhow::{Result, bail};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
 use verdict::Verdict;
 
-fn main() {
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((player::WORD, words)) = words.split_first().map(|(w, rest)| (w.as_str(), rest)) {
+        return match player::main(words) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("player: {error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let verdict = catch_unwind(AssertUnwindSafe(boot))
         .unwrap_or_else(|panic| Verdict::broken(&panic_text(panic.as_ref())));
     verdict.print();
     power_off();
+    ExitCode::FAILURE
 }
 
 /// Everything up to the verdict.

@@ -1,6 +1,7 @@
 //! What is shown on the machine. Each scenario leaves the machine as it found it.
 
 mod agreeing;
+mod watching;
 
 use crate::cmdline::Options;
 use crate::machine;
@@ -12,7 +13,7 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 1] = [("agreeing", agreeing::run)];
+const ALL: [(&str, Scenario); 2] = [("watching", watching::run), ("agreeing", agreeing::run)];
 
 /// Runs what was asked for, one after the other, also after a failure.
 pub(crate) fn run_all(options: &Options) -> Verdict {
