@@ -15,10 +15,6 @@ pub(crate) const SPI: u32 = 100;
 
 /// Which zones want attention, bits 7:4.
 pub(crate) const IRQ_STATUS: u32 = 0x100;
-/// Write 1 to acknowledge a zone, bits 7:4.
-pub(crate) const IRQ_CLEAR: u32 = 0x108;
-/// Bit 0 runs the counters.
-pub(crate) const ENABLE: u32 = 0x2a0;
 /// The largest count of a window seen in a zone, for zone 0; the others follow.
 pub(crate) const ZONE_MAX: u32 = 0x2e0;
 

@@ -1,6 +1,7 @@
 //! What is shown on the machine. Each scenario leaves the machine as it found it.
 
 mod agreeing;
+mod rules;
 mod watching;
 
 use crate::cmdline::Options;

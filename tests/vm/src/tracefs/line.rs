@@ -36,7 +36,7 @@ impl Line {
     }
 
     /// A field's number.
-    pub(crate) fn number(&self, field: &str) -> Result<i64> {
+    pub(crate) fn number(&self, field: &str) -> Result<u64> {
         let text = self.text(field)?;
         text.parse().with_context(|| format!("{} field {field}: {text:?}", self.event))
     }

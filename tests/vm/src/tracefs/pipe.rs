@@ -46,12 +46,6 @@ impl Pipe {
         }
     }
 
-    /// The next event if there is one already.
-    pub(crate) fn try_next(&mut self) -> Result<Option<Line>> {
-        while self.ready.is_empty() && self.fill()? {}
-        Ok(self.ready.pop_front())
-    }
-
     /// Reads what is there; false when there was nothing.
     fn fill(&mut self) -> Result<bool> {
         let mut chunk = [0; 8192];
