@@ -1,1 +1,53 @@
-//! agent
+//! bwmon: an eBPF-assisted, adaptive memory-bandwidth governor whose decisions are scripts.
+//!
+//! A sample becomes an observation, a policy proposes, guard rails decide, a vote is placed, the
+//! answer is written down. The same road is walked live, in simulation and in replay; only the
+//! doors differ.
+
+/// Quantities with their unit in the type.
+pub mod units;
+
+/// One error for one place in an operator's text.
+pub mod diag;
+
+/// The board: monitors, domains, OPP tables; board files; the built-in boards.
+pub mod board;
+
+/// The hardware block: layouts, count mathematics, the driver over `trait Registers`.
+pub mod bwmon;
+
+/// What the probes report.
+pub mod event;
+
+/// Raw readings of one tick.
+pub mod sample;
+
+/// Sample to observation.
+pub mod observe;
+
+/// Observation to proposal: scripts and the native rule.
+pub mod policy;
+
+/// Proposal to decision: the guard rails.
+pub mod decide;
+
+/// Decision to vote, and the machine's answer.
+pub mod vote;
+
+/// The road walked once.
+pub mod governor;
+
+/// The story: entries, header, reading them back.
+pub mod journal;
+
+/// The four doors.
+pub mod ports;
+
+/// The one loop.
+pub mod run;
+
+/// The simulator behind the doors: block, plant, workloads, virtual clock.
+pub mod sim;
+
+/// A journal behind the doors.
+pub mod replay;
