@@ -7,7 +7,7 @@ use bwmon_user::bwmon::COUNT_MAX;
 use bwmon_user::decide::{Rails, Unvoted};
 use bwmon_user::governor::Governor;
 use bwmon_user::policy::script::{ScriptPolicy, Source};
-use bwmon_user::policy::{self, Policy};
+use bwmon_user::policy::{Mainline, Policy};
 use bwmon_user::sample::{ProbeFacts, Reading, Sample, Window};
 use bwmon_user::units::{Kbps, Nanos};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Rules {
         let text = std::fs::read_to_string(SCRIPT).with_context(|| format!("read {SCRIPT}"))?;
         let script = ScriptPolicy::new(Source { name: SCRIPT.into(), text }, &board, &[])
             .map_err(|fault| anyhow!("{fault}"))?;
-        let native = policy::native(&board);
+        let native = Mainline::new(&board);
         let board = Arc::new(board);
         let governors = vec![
             ("native", governor(&board, Box::new(native))?),
