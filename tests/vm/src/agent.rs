@@ -61,15 +61,29 @@ impl Agent {
         }
     }
 
-    /// Waits until it has printed this line.
-    pub(crate) fn wait_for_line(&mut self, line: &str, limit: Duration) -> Result<()> {
-        let what = format!("{} to say {line:?}", self.name);
+    /// Waits until it has printed a line that starts so.
+    pub(crate) fn wait_for_line(&mut self, start: &str, limit: Duration) -> Result<()> {
+        self.wait_for(start, limit, Self::stdout)
+    }
+
+    /// Waits until it has given a message that starts so.
+    pub(crate) fn wait_for_message(&mut self, start: &str, limit: Duration) -> Result<()> {
+        self.wait_for(start, limit, Self::stderr)
+    }
+
+    fn wait_for(
+        &mut self,
+        start: &str,
+        limit: Duration,
+        read: fn(&Self) -> Result<String>,
+    ) -> Result<()> {
+        let what = format!("{} to say {start:?}", self.name);
         wait::until(&what, limit, || {
-            let said = self.stdout()?.lines().any(|l| l == line);
-            if !said {
-                self.must_be_running()?;
+            if read(self)?.lines().any(|line| line.starts_with(start)) {
+                return Ok(Some(()));
             }
-            Ok(said.then_some(()))
+            self.must_be_running()?;
+            Ok(None)
         })
     }
 

@@ -6,10 +6,10 @@ mod plug;
 mod trace;
 
 use crate::registers::SPI;
-use crate::{agent, gic};
+use crate::{agent, gic, wait};
 use anyhow::{Context, Result, bail};
 use plug::Plug;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// How finely the hardware's time runs. A window lasts 4 ms.
@@ -36,6 +36,14 @@ pub(crate) fn start(rounds: u32, wire: Wire) -> Result<agent::Agent> {
     Ok(player)
 }
 
+/// How many interrupts a player that has come to its end has raised.
+pub(crate) fn interrupts(player: &agent::Agent) -> Result<u64> {
+    let said = player.stdout()?;
+    let figures = said.lines().last().context("the player said nothing")?;
+    let figures: Value = serde_json::from_str(figures).context("the player's figures")?;
+    figures.get("interrupts").and_then(Value::as_u64).context("the player counted no interrupts")
+}
+
 /// The player's main: plays `rounds` rounds, then prints its figures as one line of JSON.
 pub(crate) fn main(words: &[String]) -> Result<()> {
     let (wire, rounds) = match words {
@@ -47,10 +55,17 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
         "no-irq" => None,
         other => bail!("{other:?} is neither irq nor no-irq"),
     };
+    let line_is_connected = line.is_some();
     let mut plug = Plug::open(line)?;
     println!("{READY}");
     for round in 0..rounds {
         play(&mut plug, round)?;
+    }
+    if line_is_connected {
+        wait::until("software to answer the last interrupt", Duration::from_secs(5), || {
+            plug.pass(Duration::ZERO, 0)?;
+            Ok((!plug.asserted()).then_some(()))
+        })?;
     }
     plug.quiesce()?;
     let figures = plug.figures();

@@ -79,7 +79,12 @@ impl Plug {
         self.drive_line()
     }
 
-    /// Leaves no interrupt behind that nobody would clear.
+    /// Whether an interrupt waits for software.
+    pub(crate) fn asserted(&self) -> bool {
+        self.asserted
+    }
+
+    /// Takes back an interrupt that nobody has answered.
     pub(crate) fn quiesce(&mut self) -> Result<()> {
         self.memory.write32(bytes_of(Register::IrqStatus)?, 0)
     }

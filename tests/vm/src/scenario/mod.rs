@@ -1,6 +1,10 @@
 //! What is shown on the machine. Each scenario leaves the machine as it found it.
 
 mod agreeing;
+mod governing;
+mod journal;
+mod killed;
+mod recorded;
 mod rules;
 mod watching;
 
@@ -14,7 +18,12 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 2] = [("watching", watching::run), ("agreeing", agreeing::run)];
+const ALL: [(&str, Scenario); 4] = [
+    ("watching", watching::run),
+    ("agreeing", agreeing::run),
+    ("governing", governing::run),
+    ("killed", killed::run),
+];
 
 /// Runs what was asked for, one after the other, also after a failure.
 pub(crate) fn run_all(options: &Options) -> Verdict {

@@ -12,8 +12,10 @@ use bwmon_user::sample::{ProbeFacts, Reading, Sample, Window};
 use bwmon_user::units::{Kbps, Nanos};
 use std::sync::Arc;
 
-const BOARD: &str = "/board.toml";
-const SCRIPT: &str = "/policies/bwmon.rhai";
+/// The bench's board, where the agent finds it.
+pub(crate) const BOARD: &str = "/board.toml";
+/// The script that ships.
+pub(crate) const SCRIPT: &str = "/policies/bwmon.rhai";
 
 /// What somebody makes of one interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,12 @@ pub(crate) struct Answer {
     pub(crate) down_kbps: u64,
     /// The peak vote in force afterwards.
     pub(crate) voted_kbps: u64,
+}
+
+/// The bench's board.
+pub(crate) fn board() -> Result<Board> {
+    let text = std::fs::read_to_string(BOARD).with_context(|| format!("read {BOARD}"))?;
+    board::parse(BOARD, &text).map_err(|fault| anyhow!("{fault}"))
 }
 
 /// One governor per rule, all on the bench's board.
@@ -35,8 +43,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Loads the board and the rules as the agent does.
     pub(crate) fn load() -> Result<Self> {
-        let text = std::fs::read_to_string(BOARD).with_context(|| format!("read {BOARD}"))?;
-        let board = board::parse(BOARD, &text).map_err(|fault| anyhow!("{fault}"))?;
+        let board = board()?;
         let text = std::fs::read_to_string(SCRIPT).with_context(|| format!("read {SCRIPT}"))?;
         let script = ScriptPolicy::new(Source { name: SCRIPT.into(), text }, &board, &[])
             .map_err(|fault| anyhow!("{fault}"))?;
