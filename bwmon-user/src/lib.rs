@@ -51,3 +51,35 @@ pub mod sim;
 
 /// A journal behind the doors.
 pub mod replay;
+
+/// Probe events folded into what the road uses.
+pub mod facts;
+
+/// The machine behind the doors: registers, vote paths, probes, restore file.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the doors touch the machine: files, clock, processes"
+)]
+pub mod live;
+
+/// The running agent: signals, the event queue, the governing thread.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the agent owns threads and signals"
+)]
+pub mod agent;
+
+/// The command line: one file per verb.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the command line reads files, the environment and the clock"
+)]
+pub mod cli;
+
+/// Version and commit, as in `--version` and in journals.
+pub fn version() -> &'static str {
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("BWMON_COMMIT"), ")")
+}

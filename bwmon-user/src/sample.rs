@@ -66,8 +66,8 @@ pub enum Missing {
     NoWholeWindow,
     /// The kernel's driver had nothing to report in this tick.
     NoUpdate,
-    /// The block was programmed but its threshold read back as something else, or its region went.
-    Lost,
+    /// The monitor can be read neither through registers nor through the kernel's driver.
+    Absent,
     /// Nothing has been read yet.
     NotStarted,
 }

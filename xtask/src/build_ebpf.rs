@@ -4,7 +4,8 @@ use crate::ctx::{Ctx, cargo};
 use crate::tools::process::Run;
 use crate::tools::{bpf_linker, rust_src};
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "bpfel-unknown-none";
@@ -33,13 +34,24 @@ pub(crate) fn build_ebpf(ctx: &Ctx) -> Result<PathBuf> {
         // Debug information is what BTF is made from; the linker writes it out.
         .env("CARGO_ENCODED_RUSTFLAGS", "-Cdebuginfo=2\x1f-Clink-arg=--btf")
         .env_remove("RUSTFLAGS")
+        .env("LD_LIBRARY_PATH", compiler_libraries()?)
         .run()
         .context("the probes do not build")?;
     publish(&build.join(TARGET).join("release").join(OBJECT), bpf.join(OBJECT))
 }
 
+/// bpf-linker loads the compiler's own LLVM, which it looks for along this path. rustup's wrappers
+/// set it; a cargo that is called directly does not.
+fn compiler_libraries() -> Result<OsString> {
+    let own = rust_src::sysroot()?.join("lib");
+    let before = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let before = std::env::split_paths(&before).filter(|p| !p.as_os_str().is_empty());
+    std::env::join_paths(std::iter::once(own).chain(before))
+        .context("the toolchain's path holds a colon")
+}
+
 /// Copies only what changed, so that an unchanged object does not rebuild the agent.
-fn publish(built: &std::path::Path, object: PathBuf) -> Result<PathBuf> {
+fn publish(built: &Path, object: PathBuf) -> Result<PathBuf> {
     let new = std::fs::read(built)
         .with_context(|| format!("the build left no object at {}", built.display()))?;
     if std::fs::read(&object).ok().as_deref() != Some(new.as_slice()) {

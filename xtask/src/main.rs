@@ -12,6 +12,7 @@ mod vm;
 
 use clap::{Parser, Subcommand};
 use ctx::Ctx;
+use std::process::ExitCode;
 
 /// Chores of the bwmon project.
 #[derive(Parser)]
@@ -29,10 +30,21 @@ enum Verb {
     Vm(vm::Args),
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     let cli = Cli::parse();
+    match run(&cli.verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // One line with its causes; never a backtrace, whatever RUST_BACKTRACE says.
+            eprintln!("error: {e:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(verb: &Verb) -> anyhow::Result<()> {
     let ctx = Ctx::new()?;
-    match cli.verb {
+    match verb {
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
         Verb::Vm(args) => vm::run(&ctx, &args)?,
     }

@@ -117,6 +117,12 @@ impl<R: Registers> Driver<R> {
         Poll::Counts { maxima, elapsed }
     }
 
+    /// Corrects the time of the last clear: on a live machine it is done a little after the poll
+    /// began, and a window must not be taken for whole when it is not.
+    pub fn cleared(&mut self, at: Nanos) {
+        self.cleared_at = self.cleared_at.max(at);
+    }
+
     /// Programs the block as the kernel does and lets it interrupt: one window above `up_kbps`, or
     /// sixteen on end below `down_kbps`.
     pub fn arm(&mut self, armed: Armed, now: Nanos) {

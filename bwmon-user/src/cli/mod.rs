@@ -27,7 +27,7 @@ pub enum Answer {
 #[derive(Parser)]
 #[command(
     name = "bwmon",
-    version = version(),
+    version = crate::version(),
     propagate_version = true,
     arg_required_else_help = true,
     after_help = "Start with `bwmon sim` (no hardware needed) or `bwmon doctor` (what this machine \
@@ -57,11 +57,6 @@ enum Verb {
     Policy(policy::Verb),
     /// Put back what an agent changed and could not put back itself
     Restore(restore::Args),
-}
-
-/// Version and commit.
-pub fn version() -> &'static str {
-    concat!(env!("CARGO_PKG_VERSION"), " (", env!("BWMON_COMMIT"), ")")
 }
 
 /// Runs the verb on the command line; errors go to stderr.

@@ -31,7 +31,7 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// A table with a header and no frame; columns named in `right` stand to the right.
 pub(super) fn table(header: &[&str], right: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
     for (column, name) in table.column_iter_mut().zip(header) {
         if right.contains(name) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -1,8 +1,8 @@
 //! `bwmon replay`.
 
+use super::Answer;
 use super::common::{self, PolicyArgs};
 use super::output::{grouped, json, line, table};
-use super::Answer;
 use crate::replay::{Compared, Verified, compare, verify};
 use anyhow::bail;
 use serde::Serialize;
@@ -112,8 +112,8 @@ fn other_policy(args: &Args, policy: &str) -> anyhow::Result<Answer> {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .ok_or_else(|| anyhow::anyhow!("--set {text}: write NAME=VALUE"))
     });
-    let spec =
-        PolicyArgs { policy: policy.to_owned(), set: set.collect::<anyhow::Result<_>>()? }.spec()?;
+    let spec = PolicyArgs { policy: policy.to_owned(), set: set.collect::<anyhow::Result<_>>()? }
+        .spec()?;
     let (other, record) = spec.build(&header.board)?;
     let domains: Vec<DomainReport> =
         compare(reader, &header, other)?.into_iter().map(Into::into).collect();

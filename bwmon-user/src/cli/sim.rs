@@ -1,8 +1,8 @@
 //! `bwmon sim`.
 
+use super::Answer;
 use super::common::{self, PolicyArgs};
 use super::output::{grouped, json, line, or_unknown, table};
-use super::{Answer, version};
 use crate::board::Board;
 use crate::decide::{Rails, Unvoted};
 use crate::governor::Governor;
@@ -109,7 +109,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
 fn header(board: &Board, record: &PolicyRecord, rails: &[Rails], period_us: u64) -> Header {
     Header {
         schema: SCHEMA,
-        program: format!("bwmon {}", version()),
+        program: format!("bwmon {}", crate::version()),
         kernel: None,
         mode: "sim".to_owned(),
         capabilities: Vec::new(),

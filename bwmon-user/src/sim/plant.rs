@@ -108,7 +108,8 @@ impl Plant {
 
     /// Puts `domain` at `level`.
     pub fn set_level(&mut self, domain: usize, level: Level) {
-        if let (Some(path), Some(totals)) = (self.paths.get_mut(domain), self.totals.get_mut(domain))
+        if let (Some(path), Some(totals)) =
+            (self.paths.get_mut(domain), self.totals.get_mut(domain))
             && path.level != Some(level)
         {
             path.level = Some(level);

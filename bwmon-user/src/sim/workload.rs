@@ -108,12 +108,8 @@ pub fn builtin_workload_names() -> [&'static str; 5] {
 pub fn builtin_workload(name: &str) -> Option<Workload> {
     use Shape::{Constant, Ramp, Square};
     let idle = Constant(Kbps(150_000));
-    let frames = Square {
-        low: Kbps(400_000),
-        high: Kbps(9_000_000),
-        high_us: 6_000,
-        period_us: 16_667,
-    };
+    let frames =
+        Square { low: Kbps(400_000), high: Kbps(9_000_000), high_us: 6_000, period_us: 16_667 };
     let phases = match name {
         "demo" => vec![
             phase("idle", 200, idle, 40),

@@ -20,7 +20,7 @@ const SUITES: [&str; 4] = ["bookworm-backports", "trixie", "trixie-backports", "
 /// When none of these works: one line says how to get it.
 pub(crate) fn library_source(ctx: &Ctx) -> Result<PathBuf> {
     let version = rustc_version()?;
-    let own = sysroot_library()?;
+    let own = sysroot()?.join("lib/rustlib/src/rust/library");
     let unpacked = ctx.tools_dir().join(format!("rust-src-{version}"));
     let debian = unpacked.join(format!("usr/src/rustc-{version}/library"));
     if let Some(there) = [&own, &debian].into_iter().find(|dir| is_library(dir)) {
@@ -57,8 +57,12 @@ pub(crate) fn rustc_version() -> Result<String> {
         .context("rustc -vV names no release")
 }
 
-fn sysroot_library() -> Result<PathBuf> {
-    Ok(Path::new(rustc(&["--print", "sysroot"])?.trim()).join("lib/rustlib/src/rust/library"))
+/// The compiler's installation folder.
+///
+/// # Errors
+/// When rustc cannot be run.
+pub(crate) fn sysroot() -> Result<PathBuf> {
+    Ok(PathBuf::from(rustc(&["--print", "sysroot"])?.trim()))
 }
 
 fn rustc(args: &[&str]) -> Result<String> {
