@@ -46,7 +46,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     let ctx = Ctx::new()?;
     match verb {
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
-        Verb::Vm(args) => vm::run(&ctx, &args)?,
+        Verb::Vm(args) => vm::run(&ctx, args)?,
     }
     Ok(())
 }

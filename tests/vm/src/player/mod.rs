@@ -67,7 +67,6 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
             Ok((!plug.asserted()).then_some(()))
         })?;
     }
-    plug.quiesce()?;
     let figures = plug.figures();
     println!("{}", json!({ "interrupts": figures.raised, "clears": figures.clears }));
     Ok(())

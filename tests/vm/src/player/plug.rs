@@ -84,11 +84,6 @@ impl Plug {
         self.asserted
     }
 
-    /// Takes back an interrupt that nobody has answered.
-    pub(crate) fn quiesce(&mut self) -> Result<()> {
-        self.memory.write32(bytes_of(Register::IrqStatus)?, 0)
-    }
-
     pub(crate) fn figures(&self) -> Figures {
         self.figures
     }
@@ -140,8 +135,4 @@ impl Plug {
 
 fn offset(register: Register) -> Result<Offset> {
     LAYOUT.offset(register).with_context(|| format!("{register:?} is not in this layout"))
-}
-
-fn bytes_of(register: Register) -> Result<u32> {
-    Ok(offset(register)?.bytes)
 }

@@ -122,7 +122,8 @@ fn judge_votes(journal: &Journal, recorded: &Recorded, figures: &mut Figures) ->
     let seen = seen.filter(|record| record.get("dev") == Some(&json!(DEVFREQ)));
     let seen: Vec<u64> = seen.filter_map(|r| r.get("freq_hz").and_then(Value::as_u64)).collect();
     // The clock is fixed at the highest frequency: a vote for it changes nothing.
-    let acted: Vec<u64> = votes.iter().copied().filter(|hz| Some(hz) < path.freq_hz.last().map(|f| &f.0)).collect();
+    let acted: Vec<u64> =
+        votes.iter().copied().filter(|hz| Some(hz) < path.freq_hz.last().map(|f| &f.0)).collect();
     ensure!(is_subsequence(&acted, &seen), "voted {acted:?}, the probes saw {seen:?}");
     figures.insert("votes".into(), json!(votes.len()));
     figures.insert("votes_not_honoured".into(), json!(not_honoured));

@@ -65,11 +65,11 @@ pub(crate) fn run() -> Result<Figures> {
 
 /// Every interrupt has been answered, and the last answer's vote is done.
 fn at_rest(lines: &[Line], interrupts: u64) -> Result<bool> {
-    let updates = lines.iter().filter(|line| line.event == "qcom_bwmon_update");
+    let mut updates = lines.iter().filter(|line| line.event == "qcom_bwmon_update");
     if updates.clone().count() as u64 != interrupts {
         return Ok(false);
     }
-    let Some(last) = updates.last() else { return Ok(interrupts == 0) };
+    let Some(last) = updates.next_back() else { return Ok(interrupts == 0) };
     let Some(vote) = lines.iter().rposition(|line| line.event == "icc_set_bw") else {
         return Ok(false);
     };
