@@ -8,6 +8,7 @@
 mod build_ebpf;
 mod ctx;
 mod tools;
+mod vm;
 
 use clap::{Parser, Subcommand};
 use ctx::Ctx;
@@ -25,6 +26,8 @@ struct Cli {
 enum Verb {
     /// Build the kernel probes, fetching what is needed; the object lands in target/bpf.
     BuildEbpf,
+    /// Boot a stock arm64 kernel with the mainline driver and judge the agent on it.
+    Vm(vm::Args),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
     let ctx = Ctx::new()?;
     match verb {
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
+        Verb::Vm(args) => vm::run(&ctx, args)?,
     }
     Ok(())
 }

@@ -1,1 +1,86 @@
-fn main() {}
+//! The guest of the virtual machine: PID 1, the hardware player, the scenarios.
+//!
+//! As `/init` it mounts, inserts the drivers, runs the scenarios that the kernel command line
+//! names, prints one verdict line and powers off. As `/init player …` it is the hardware: a
+//! process of its own, because a mapping of `/dev/mem` is revoked when the kernel driver comes
+//! back, and whoever then touches it dies of SIGBUS, which PID 1 must not.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test program: it reads clocks and files and starts processes; the road does not"
+)]
+
+mod agent;
+mod cmdline;
+mod gic;
+mod machine;
+mod modules;
+mod mounts;
+mod physmem;
+mod player;
+mod registers;
+mod scenario;
+mod tracefs;
+mod verdict;
+mod wait;
+
+use anyhow::{Result, bail};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use verdict::Verdict;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((player::WORD, words)) = words.split_first().map(|(w, rest)| (w.as_str(), rest)) {
+        return match player::main(words) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("player: {error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let verdict = catch_unwind(AssertUnwindSafe(boot))
+        .unwrap_or_else(|panic| Verdict::broken(&panic_text(panic.as_ref())));
+    verdict.print();
+    power_off();
+    ExitCode::FAILURE
+}
+
+/// Everything up to the verdict.
+fn boot() -> Verdict {
+    match prepare() {
+        Ok(options) => scenario::run_all(&options),
+        Err(error) => Verdict::broken(&format!("{error:#}")),
+    }
+}
+
+/// A machine in which the scenarios can run.
+fn prepare() -> Result<cmdline::Options> {
+    if !rustix::process::getpid().is_init() {
+        bail!("this program is the init of a virtual machine: start it with `cargo xtask vm`");
+    }
+    mounts::mount_all()?;
+    let options = cmdline::Options::read()?;
+    modules::insert_all()?;
+    machine::wait_until_ready()?;
+    Ok(options)
+}
+
+/// The words of a panic, as far as they are text.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panic: {}", words.unwrap_or("no message"))
+}
+
+/// Ends the machine; with QEMU's `-no-reboot` that ends the emulator.
+fn power_off() {
+    if rustix::process::getpid().is_init() {
+        let answer = rustix::system::reboot(rustix::system::RebootCommand::PowerOff);
+        println!("bwmon-vm: power off: {answer:?}");
+    }
+}

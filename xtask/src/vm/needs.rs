@@ -1,0 +1,62 @@
+//! The programs of the machine that the bench needs: installed if we may, named if not.
+
+use crate::tools::process::{Run, on_path};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::Command;
+
+/// A Debian package and how to see that it is there.
+struct Need {
+    package: &'static str,
+    present: fn() -> bool,
+}
+
+const NEEDS: [Need; 4] = [
+    Need { package: "qemu-system-arm", present: || on_path("qemu-system-aarch64") },
+    Need { package: "device-tree-compiler", present: || on_path("dtc") },
+    Need { package: "gcc-aarch64-linux-gnu", present: || on_path("aarch64-linux-gnu-gcc") },
+    Need {
+        package: "libc6-dev-arm64-cross",
+        present: || Path::new("/usr/aarch64-linux-gnu/lib/libc.a").exists(),
+    },
+];
+
+/// Makes sure that all are there.
+///
+/// # Errors
+/// One line that says what is missing and how to get it.
+pub(crate) fn ensure() -> Result<()> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let hint = format!("missing: {0} (apt-get install {0})", missing.join(" "));
+    if !is_root() || !on_path("apt-get") {
+        bail!(hint);
+    }
+    eprintln!("vm: installing {}", missing.join(" "));
+    apt(&["update"])
+        .and_then(|()| {
+            apt(&[&["install", "-y", "--no-install-recommends"], missing.as_slice()].concat())
+        })
+        .context(hint.clone())?;
+    if !self::missing().is_empty() {
+        bail!("{hint}: apt installed them, but they are still not found");
+    }
+    Ok(())
+}
+
+fn missing() -> Vec<&'static str> {
+    NEEDS.iter().filter(|need| !(need.present)()).map(|need| need.package).collect()
+}
+
+fn apt(words: &[&str]) -> Result<()> {
+    let mut apt = Command::new("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive").arg("-qq").args(words).run_for_output()?;
+    Ok(())
+}
+
+/// Whether packages can be installed: asked of `id`, since the standard library does not say.
+fn is_root() -> bool {
+    Command::new("id").arg("-u").run_for_output().is_ok_and(|said| said.trim() == "0")
+}
