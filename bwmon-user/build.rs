@@ -5,6 +5,7 @@
 //! `cargo xtask build-ebpf` puts it. One built later is picked up by the next build.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "a build script reads files and the environment; the lint guards the agent's road"
 )]
 
@@ -28,7 +29,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => from_target_dir(&out),
     };
     fs::write(out.join("bwmon-probes"), bytes)?;
+    println!("cargo::rerun-if-env-changed=BWMON_COMMIT");
+    println!("cargo::rustc-env=BWMON_COMMIT={}", commit());
     Ok(())
+}
+
+/// The commit that is built: `$BWMON_COMMIT` (for builds from an archive), else what git says.
+fn commit() -> String {
+    if let Some(commit) = env::var("BWMON_COMMIT").ok().filter(|c| !c.is_empty()) {
+        return commit;
+    }
+    let git = |args: &[&str]| {
+        let output = std::process::Command::new("git").args(args).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={head}");
+    }
+    git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown commit".into())
 }
 
 /// The object in the target folder; empty when there is none.

@@ -1,10 +1,85 @@
-//! The agent (this file is a stand-in until the real one is merged).
+//! bwmon: an eBPF-assisted, adaptive memory-bandwidth governor whose decisions are scripts.
+//!
+//! A sample becomes an observation, a policy proposes, guard rails decide, a vote is placed, the
+//! answer is written down. The same road is walked live, in simulation and in replay; only the
+//! doors differ.
 
+/// Quantities with their unit in the type.
 pub mod units;
 
+/// One error for one place in an operator's text.
+pub mod diag;
+
+/// The board: monitors, domains, OPP tables; board files; the built-in boards.
+pub mod board;
+
+/// The hardware block: layouts, count mathematics, the driver over `trait Registers`.
+pub mod bwmon;
+
+/// What the probes report.
 pub mod event;
 
-/// What touches the machine.
-pub mod live {
-    pub mod probes;
+/// Raw readings of one tick.
+pub mod sample;
+
+/// Sample to observation.
+pub mod observe;
+
+/// Observation to proposal: scripts and the native rule.
+pub mod policy;
+
+/// Proposal to decision: the guard rails.
+pub mod decide;
+
+/// Decision to vote, and the machine's answer.
+pub mod vote;
+
+/// The road walked once.
+pub mod governor;
+
+/// The story: entries, header, reading them back.
+pub mod journal;
+
+/// The four doors.
+pub mod ports;
+
+/// The one loop.
+pub mod run;
+
+/// The simulator behind the doors: block, plant, workloads, virtual clock.
+pub mod sim;
+
+/// A journal behind the doors.
+pub mod replay;
+
+/// Probe events folded into what the road uses.
+pub mod facts;
+
+/// The machine behind the doors: registers, vote paths, probes, restore file.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the doors touch the machine: files, clock, processes"
+)]
+pub mod live;
+
+/// The running agent: signals, the event queue, the governing thread.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the agent owns threads and signals"
+)]
+pub mod agent;
+
+/// The command line: one file per verb.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the command line reads files, the environment and the clock"
+)]
+pub mod cli;
+
+/// Version and commit, as in `--version` and in journals.
+pub fn version() -> &'static str {
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("BWMON_COMMIT"), ")")
 }

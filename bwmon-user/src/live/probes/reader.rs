@@ -213,6 +213,11 @@ impl AsyncProbeReader {
         Ok(out.len() - before)
     }
 
+    /// As [`ProbeReader::drain`]: what is there now, without waiting.
+    pub fn drain(&mut self, out: &mut Vec<ProbeRecord>) -> usize {
+        self.fd.get_mut().drain(out)
+    }
+
     /// The reader, for its counters.
     pub fn get_ref(&self) -> &ProbeReader {
         self.fd.get_ref()

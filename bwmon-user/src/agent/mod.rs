@@ -1,0 +1,202 @@
+//! The running agent: the governing loop on a thread of its own, signals on a small runtime, and
+//! putting everything back on every way out.
+
+use crate::board::Board;
+use crate::governor::Governor;
+use crate::journal::{Header, PolicyRecord, SCHEMA};
+use crate::live::{FileJournal, Machine, Mode, MonotonicClock, Takeover, takeover};
+use crate::policy::PolicySpec;
+use crate::run::{Doors, Pace, RunStats, run};
+use crate::units::Nanos;
+use anyhow::{Context, anyhow};
+use serde::Serialize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Everything that a run needs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The machine.
+    pub machine: Machine,
+    /// The board.
+    pub board: Arc<Board>,
+    /// The policy.
+    pub policy: PolicySpec,
+    /// What may be done.
+    pub mode: Mode,
+    /// Distance of the ticks.
+    pub period: Nanos,
+    /// Samples after which to stop.
+    pub ticks: Option<u64>,
+    /// Where to write the journal.
+    pub journal: Option<String>,
+    /// Where the lock and the restore file are.
+    pub state_dir: PathBuf,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The board.
+    pub board: String,
+    /// The policy.
+    pub policy: String,
+    /// `govern`, `dry-run` or `shadow`.
+    pub mode: &'static str,
+    /// Samples walked.
+    pub ticks: u64,
+    /// Grid points missed.
+    pub missed: u64,
+    /// Policy faults.
+    pub faults: u64,
+    /// Level changes taken.
+    pub transitions: u64,
+    /// Votes refused.
+    pub refused: u64,
+    /// Probe events lost; `None` without probes.
+    pub lost_events: Option<u64>,
+    /// Journal entries that could not be written.
+    pub journal_errors: u64,
+    /// What was put back, one line each.
+    pub restored: Vec<String>,
+    /// What could not be put back: `bwmon restore` tries again.
+    pub not_restored: Vec<String>,
+}
+
+/// Runs `plan` until its end, SIGINT, SIGTERM or SIGHUP. `say` gets what the operator should know,
+/// one line each.
+///
+/// # Errors
+/// When the machine cannot be taken over or the loop fails. Everything is put back before that.
+pub fn govern(plan: Plan, say: impl Fn(&str) + Send + 'static) -> anyhow::Result<Summary> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .context("cannot start the runtime")?;
+    runtime.block_on(async move {
+        let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+            .map(signal)
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
+            .context("cannot listen for signals")?;
+        let (done, mut ended) = tokio::sync::oneshot::channel();
+        let flag = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("bwmon-govern".into())
+            // Policies may call eight deep; a debug build takes 130 KiB for each.
+            .stack_size(4 * 1024 * 1024)
+            .spawn(move || {
+                let summary = govern_here(&plan, &flag, &say);
+                let _ = done.send(());
+                summary
+            })
+            .context("cannot start the governing thread")?;
+        let [interrupt, terminate, hangup] = signals.as_mut_slice() else {
+            return Err(anyhow!("three signals were asked for"));
+        };
+        tokio::select! {
+            _ = &mut ended => {}
+            _ = interrupt.recv() => stop.store(true, Ordering::Relaxed),
+            _ = terminate.recv() => stop.store(true, Ordering::Relaxed),
+            _ = hangup.recv() => stop.store(true, Ordering::Relaxed),
+        }
+        thread.join().map_err(|_| anyhow!("the governing thread panicked; run `bwmon restore`"))?
+    })
+}
+
+fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::Result<Summary> {
+    // The policy first: a script with a fault must not cost the machine a takeover.
+    let (policy, record) = plan.policy.clone().build(&plan.board)?;
+    let taken = takeover(plan.machine.root(), &plan.board, plan.mode, &plan.state_dir)?;
+    for note in &taken.notes {
+        say(note);
+    }
+    for path in &taken.paths {
+        say(&format!("domain {}: vote path {}", path.domain, path.path));
+    }
+    let header = header(plan, &record, &taken);
+    let Takeover { mut source, mut actuator, levels, rails, .. } = taken;
+    let mut governor = Governor::new(plan.board.clone(), policy, rails, &levels);
+    // From here on every way out passes the end of this function.
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut journal = match &plan.journal {
+            Some(name) => Some(FileJournal::create(name, &header)?.flush_each()),
+            None => None,
+        };
+        let doors = Doors {
+            source: &mut source,
+            actuator: &mut actuator,
+            clock: &mut MonotonicClock,
+            journal: &mut journal,
+        };
+        let pace = Pace { period: plan.period, ticks: plan.ticks, stop };
+        anyhow::Ok(run(&mut governor, doors, pace)?)
+    }));
+    let lost_events = source.probe_reader().and_then(|reader| reader.lost().ok());
+    // The block is quiet and its page free before the kernel's driver gets it back.
+    source.stop();
+    let (restored, not_restored) = match actuator.put_back() {
+        Ok(outcomes) => {
+            let (done, left): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(|o| o.done);
+            let line = |o: crate::live::Outcome| format!("{}: {}", o.object, o.what);
+            (done.into_iter().map(line).collect(), left.into_iter().map(line).collect())
+        }
+        Err(error) => (Vec::new(), vec![error.to_string()]),
+    };
+    let stats = match outcome {
+        Ok(Ok(stats)) => stats,
+        Ok(Err(error)) => return Err(failed(error, &not_restored)),
+        Err(_) => return Err(failed(anyhow!("the governing loop panicked"), &not_restored)),
+    };
+    Ok(summary(plan, &record, stats, lost_events, restored, not_restored))
+}
+
+fn failed(error: anyhow::Error, not_restored: &[String]) -> anyhow::Error {
+    if not_restored.is_empty() {
+        return error;
+    }
+    error.context(format!("not put back: {}; run `bwmon restore`", not_restored.join("; ")))
+}
+
+fn header(plan: &Plan, record: &PolicyRecord, taken: &Takeover) -> Header {
+    Header {
+        schema: SCHEMA,
+        program: format!("bwmon {}", crate::version()),
+        kernel: plan.machine.kernel(),
+        mode: plan.mode.name().to_owned(),
+        capabilities: taken.capabilities.clone(),
+        period_us: plan.period.as_us(),
+        policy: record.clone(),
+        rails: taken.rails.clone(),
+        levels: taken.levels.clone(),
+        board: Board::clone(&plan.board),
+    }
+}
+
+fn summary(
+    plan: &Plan,
+    record: &PolicyRecord,
+    stats: RunStats,
+    lost_events: Option<u64>,
+    restored: Vec<String>,
+    not_restored: Vec<String>,
+) -> Summary {
+    Summary {
+        board: plan.board.id.clone(),
+        policy: record.name.clone(),
+        mode: plan.mode.name(),
+        ticks: stats.ticks,
+        missed: stats.missed,
+        faults: stats.faults,
+        transitions: stats.transitions,
+        refused: stats.refused,
+        lost_events,
+        journal_errors: stats.journal_errors,
+        restored,
+        not_restored,
+    }
+}

@@ -1,0 +1,106 @@
+//! Boards: the monitors of a machine, the domains they measure, their OPP tables.
+
+mod builtin;
+mod parse;
+mod table;
+
+pub use builtin::{builtin, builtin_ids, builtin_text};
+pub use parse::parse;
+pub use table::{Level, MAX_COLUMNS, OppTable, TableError};
+
+use crate::bwmon::{CountScale, Layout, TIMER_HZ};
+use crate::units::Hz;
+use serde::{Deserialize, Serialize};
+
+/// Length of a window in the mainline driver's variants: 4 ms.
+pub const WINDOW_TICKS: u32 = (TIMER_HZ / 250) as u32;
+
+/// One machine or SoC: its monitors, its domains, their OPP tables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Board {
+    /// Short name, as after `--board`.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Root `compatible` strings of the device trees that this board describes.
+    pub compatible: Vec<String>,
+    /// Where the facts come from.
+    pub source: String,
+    /// The BWMON blocks.
+    pub monitors: Vec<Monitor>,
+    /// What is governed. Never empty.
+    pub domains: Vec<Domain>,
+}
+
+/// One BWMON block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Monitor {
+    /// Name within the board.
+    pub name: String,
+    /// Device-tree node, `pmu@<address>`.
+    pub node: String,
+    /// The node's compatible strings, most specific first. The driver matches the last ones.
+    pub compatible: Vec<String>,
+    /// Register layout.
+    pub layout: Layout,
+    /// Address and size of each region: one, or two in the split layout.
+    pub reg: Vec<(u64, u64)>,
+    /// How it counts.
+    pub scale: CountScale,
+    /// Clear bits do not clear themselves (NEEDS_FORCE_CLEAR in the driver).
+    pub force_clear: bool,
+    /// GIC SPI number of its interrupt.
+    pub irq_spi: Option<u32>,
+    /// Another monitor shares the interrupt line, so that UIO cannot have it.
+    pub irq_shared: bool,
+    /// The mapping must be non-posted (`nonposted-mmio`).
+    pub nonposted_mmio: bool,
+}
+
+impl Monitor {
+    /// The platform device's name under `/sys/bus/platform/devices`: `<address>.<node name>`.
+    pub fn device(&self) -> String {
+        match self.node.split_once('@') {
+            Some((name, address)) => format!("{address}.{name}"),
+            None => self.node.clone(),
+        }
+    }
+}
+
+/// What is governed: an interconnect path or clock with an OPP table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Name within the board.
+    pub name: String,
+    /// Index into [`Board::monitors`] of the monitor that measures it.
+    pub monitor: Option<usize>,
+    /// Ends of the interconnect path, as the device tree writes them.
+    pub path: Option<(String, String)>,
+    /// Names of the interconnect nodes at both ends, as the tracepoints print them.
+    pub icc_nodes: Option<(String, String)>,
+    /// The levels.
+    pub table: OppTable,
+    /// The devfreq device through which this domain can be voted, if there is one.
+    pub devfreq: Option<DevfreqPath>,
+}
+
+/// How a domain's levels become frequencies of a devfreq device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevfreqPath {
+    /// Name under `/sys/class/devfreq`.
+    pub device: String,
+    /// The frequency of each level, lowest first; as long as the OPP table.
+    pub freq_hz: Vec<Hz>,
+}
+
+impl Board {
+    /// The index of the domain called `name`.
+    pub fn domain_index(&self, name: &str) -> Option<usize> {
+        self.domains.iter().position(|domain| domain.name == name)
+    }
+
+    /// The monitor of `domain`, if it has one.
+    pub fn monitor_of(&self, domain: &Domain) -> Option<&Monitor> {
+        domain.monitor.and_then(|index| self.monitors.get(index))
+    }
+}

@@ -1,0 +1,374 @@
+//! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
+
+use super::{Board, DevfreqPath, Domain, Monitor, OppTable, WINDOW_TICKS};
+use crate::bwmon::{CountScale, Layout};
+use crate::diag::{Diagnostic, Place};
+use crate::units::{Hz, Kbps};
+use serde::Deserialize;
+use std::ops::Range;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBoard {
+    schema: Spanned<u32>,
+    id: Spanned<String>,
+    name: String,
+    #[serde(default)]
+    compatible: Vec<String>,
+    source: String,
+    #[serde(default)]
+    monitor: Vec<RawMonitor>,
+    #[serde(default)]
+    domain: Vec<RawDomain>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMonitor {
+    name: Spanned<String>,
+    node: String,
+    compatible: Vec<String>,
+    layout: Layout,
+    reg: Spanned<Vec<(u64, u64)>>,
+    #[serde(rename = "count_unit_kB")]
+    count_unit_kb: Spanned<u32>,
+    #[serde(default = "mainline_window")]
+    window_us: Spanned<u32>,
+    #[serde(default)]
+    force_clear: bool,
+    irq_spi: Option<u32>,
+    #[serde(default)]
+    irq_shared: bool,
+    #[serde(default)]
+    nonposted_mmio: bool,
+}
+
+fn mainline_window() -> Spanned<u32> {
+    Spanned::new(0..0, 4_000)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDomain {
+    name: Spanned<String>,
+    monitor: Option<Spanned<String>>,
+    path: Option<(String, String)>,
+    icc_nodes: Option<(String, String)>,
+    columns: Spanned<Vec<String>>,
+    #[serde(rename = "opp_peak_kBps")]
+    rows: Spanned<Vec<Spanned<Vec<Kbps>>>>,
+    devfreq: Option<RawDevfreq>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDevfreq {
+    device: Spanned<String>,
+    freq_hz: Spanned<Vec<Hz>>,
+}
+
+/// Parses and checks the board file `text`; `file` is its name in errors.
+///
+/// # Errors
+/// The first fault, with its line and what to do.
+pub fn parse(file: &str, text: &str) -> Result<Board, Diagnostic> {
+    let raw: RawBoard = toml::from_str(text).map_err(|error| {
+        let fault = Diagnostic::new(file, error.message().trim().to_owned());
+        match error.span() {
+            Some(span) => fault.at(Place::at_byte(text, span.start)),
+            None => fault,
+        }
+    })?;
+    Check { file, text }.board(raw)
+}
+
+struct Check<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Check<'_> {
+    fn fault(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.file, message).at(Place::at_byte(self.text, span.start))
+    }
+
+    fn board(&self, raw: RawBoard) -> Result<Board, Diagnostic> {
+        if *raw.schema.get_ref() != 1 {
+            let message = format!("board schema {} is not known", raw.schema.get_ref());
+            return Err(self.fault(raw.schema.span(), message).help("this bwmon reads schema 1"));
+        }
+        self.plain_name(&raw.id, "board id")?;
+        let mut monitors: Vec<Monitor> = Vec::new();
+        for monitor in raw.monitor {
+            let span = monitor.name.span();
+            let monitor = self.monitor(monitor)?;
+            if monitors.iter().any(|other| other.name == monitor.name) {
+                return Err(
+                    self.fault(span, format!("a second monitor is called \"{}\"", monitor.name))
+                );
+            }
+            monitors.push(monitor);
+        }
+        let mut domains: Vec<Domain> = Vec::new();
+        for domain in raw.domain {
+            let span = domain.name.span();
+            let domain = self.domain(domain, &monitors)?;
+            if domains.iter().any(|other| other.name == domain.name) {
+                return Err(
+                    self.fault(span, format!("a second domain is called \"{}\"", domain.name))
+                );
+            }
+            domains.push(domain);
+        }
+        if domains.is_empty() {
+            return Err(Diagnostic::new(
+                self.file,
+                "the board has no [[domain]]: nothing to govern",
+            )
+            .help("add a [[domain]] with name, columns and opp_peak_kBps"));
+        }
+        Ok(Board {
+            id: raw.id.into_inner(),
+            name: raw.name,
+            compatible: raw.compatible,
+            source: raw.source,
+            monitors,
+            domains,
+        })
+    }
+
+    fn monitor(&self, raw: RawMonitor) -> Result<Monitor, Diagnostic> {
+        self.plain_name(&raw.name, "monitor name")?;
+        let regions = raw.reg.get_ref().len();
+        if regions != raw.layout.regions() {
+            let message = format!(
+                "the layout has {} register region(s), reg lists {regions}",
+                raw.layout.regions()
+            );
+            return Err(self
+                .fault(raw.reg.span(), message)
+                .help("give [address, size] for each region of the device-tree node"));
+        }
+        if let Some((address, _)) = raw.reg.get_ref().iter().find(|(a, s)| a % 4 != 0 || *s < 0x58)
+        {
+            let message = format!("region at {address:#x} is not aligned or too small for a block");
+            return Err(self.fault(raw.reg.span(), message));
+        }
+        if *raw.count_unit_kb.get_ref() == 0 {
+            return Err(self.fault(raw.count_unit_kb.span(), "count_unit_kB is zero").help(
+                "64 or 1024 in the mainline driver; \
+                 `bwmon boards --show sdm845` has an example",
+            ));
+        }
+        let window_us = *raw.window_us.get_ref();
+        let window_ticks =
+            if window_us == 4_000 { WINDOW_TICKS } else { (u64::from(window_us) * 96 / 5) as u32 };
+        if window_ticks == 0 || window_ticks >> raw.layout.window_bits() != 0 {
+            let message = format!("a window of {window_us} us does not fit the block's timer");
+            return Err(self.fault(raw.window_us.span(), message).help("the kernel uses 4000"));
+        }
+        Ok(Monitor {
+            name: raw.name.into_inner(),
+            node: raw.node,
+            compatible: raw.compatible,
+            layout: raw.layout,
+            reg: raw.reg.into_inner(),
+            scale: CountScale { unit_kb: raw.count_unit_kb.into_inner(), window_ticks },
+            force_clear: raw.force_clear,
+            irq_spi: raw.irq_spi,
+            irq_shared: raw.irq_shared,
+            nonposted_mmio: raw.nonposted_mmio,
+        })
+    }
+
+    fn domain(&self, raw: RawDomain, monitors: &[Monitor]) -> Result<Domain, Diagnostic> {
+        self.plain_name(&raw.name, "domain name")?;
+        let monitor = match &raw.monitor {
+            None => None,
+            Some(name) => Some(self.monitor_index(name, monitors)?),
+        };
+        let table = self.table(raw.columns, raw.rows)?;
+        let devfreq = raw.devfreq.map(|devfreq| self.devfreq(devfreq, table.len())).transpose()?;
+        Ok(Domain {
+            name: raw.name.into_inner(),
+            monitor,
+            path: raw.path,
+            icc_nodes: raw.icc_nodes,
+            table,
+            devfreq,
+        })
+    }
+
+    fn monitor_index(
+        &self,
+        name: &Spanned<String>,
+        monitors: &[Monitor],
+    ) -> Result<usize, Diagnostic> {
+        let wanted = name.get_ref();
+        monitors.iter().position(|monitor| monitor.name == *wanted).ok_or_else(|| {
+            let known: Vec<&str> = monitors.iter().map(|m| m.name.as_str()).collect();
+            self.fault(name.span(), format!("no [[monitor]] is called \"{wanted}\""))
+                .help(format!("the monitors of this board are: {}", known.join(", ")))
+        })
+    }
+
+    fn table(
+        &self,
+        columns: Spanned<Vec<String>>,
+        rows: Spanned<Vec<Spanned<Vec<Kbps>>>>,
+    ) -> Result<OppTable, Diagnostic> {
+        let whole = rows.span();
+        let names = columns.get_ref().join(", ");
+        let spans: Vec<Range<usize>> = rows.get_ref().iter().map(Spanned::span).collect();
+        let values = rows.into_inner().into_iter().map(Spanned::into_inner).collect();
+        OppTable::new(columns.into_inner(), values).map_err(|error| {
+            let span = error.row().and_then(|row| spans.get(row).cloned()).unwrap_or(whole);
+            self.fault(span, error.to_string()).help(format!(
+                "each row is [{names}] in kBps (1000 bytes/s), lowest row first, as opp-peak-kBps"
+            ))
+        })
+    }
+
+    fn devfreq(&self, raw: RawDevfreq, levels: usize) -> Result<DevfreqPath, Diagnostic> {
+        if raw.device.get_ref().is_empty() || raw.device.get_ref().contains('/') {
+            return Err(self
+                .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
+                .help("the name of a folder in /sys/class/devfreq"));
+        }
+        let freqs = raw.freq_hz.get_ref();
+        if freqs.len() != levels {
+            let message =
+                format!("freq_hz has {} entries, the OPP table has {levels} rows", freqs.len());
+            return Err(self
+                .fault(raw.freq_hz.span(), message)
+                .help("give one devfreq frequency in Hz for each level; neighbours may repeat"));
+        }
+        if freqs.contains(&Hz(0)) || !freqs.is_sorted() {
+            return Err(self
+                .fault(raw.freq_hz.span(), "freq_hz holds a zero or falls")
+                .help("a higher level may not ask for a lower frequency"));
+        }
+        Ok(DevfreqPath { device: raw.device.into_inner(), freq_hz: raw.freq_hz.into_inner() })
+    }
+
+    /// Names end up in paths, scripts and metrics, so they are kept plain.
+    fn plain_name(&self, name: &Spanned<String>, what: &str) -> Result<(), Diagnostic> {
+        let text = name.get_ref();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if !text.is_empty() && text.len() <= 32 && text.chars().all(plain) {
+            return Ok(());
+        }
+        Err(self
+            .fault(name.span(), format!("\"{text}\" is no {what}"))
+            .help("1 to 32 of a-z, A-Z, 0-9, - and _"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"schema = 1
+id = "toy"
+name = "Toy"
+source = "a test"
+[[monitor]]
+name = "cpu"
+node = "pmu@1000"
+compatible = ["qcom,sdm845-bwmon"]
+layout = "v4-unified"
+reg = [[0x1000, 0x600]]
+count_unit_kB = 64
+[[domain]]
+name = "ddr"
+monitor = "cpu"
+columns = ["ddr"]
+opp_peak_kBps = [
+  [800_000],
+  [1_804_000],
+]
+devfreq = { device = "1.noc", freq_hz = [100, 200] }
+"#;
+
+    fn refused(from: &str, to: &str) -> Diagnostic {
+        assert!(GOOD.contains(from), "the test replaces what is there");
+        parse("toy.toml", &GOOD.replacen(from, to, 1)).unwrap_err()
+    }
+
+    fn line(fault: &Diagnostic) -> usize {
+        fault.place.as_ref().unwrap().line
+    }
+
+    #[test]
+    fn a_good_file_gives_a_board() {
+        let board = parse("toy.toml", GOOD).unwrap();
+        assert_eq!(board.monitors[0].device(), "1000.pmu");
+        assert_eq!(board.monitors[0].scale.window_ticks, 76_800);
+        assert_eq!(board.domains[0].monitor, Some(0));
+    }
+
+    #[test]
+    fn a_row_of_the_wrong_width_is_shown_with_its_line() {
+        let fault = refused("[1_804_000]", "[1_804_000, 5]");
+        assert_eq!(line(&fault), 18);
+        assert_eq!(fault.message, "OPP row 1 has 2 values, the table has 1 columns");
+    }
+
+    #[test]
+    fn zero_and_unsorted_rows_are_shown_with_their_line() {
+        assert_eq!(line(&refused("[1_804_000]", "[0]")), 18);
+        assert_eq!(line(&refused("[1_804_000]", "[700_000]")), 18);
+    }
+
+    #[test]
+    fn an_unknown_layout_names_the_ones_that_exist() {
+        let fault = refused("v4-unified", "v6");
+        assert_eq!(line(&fault), 9);
+        assert!(fault.message.contains("v4-unified"), "{}", fault.message);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_not_ignored() {
+        let fault = refused("count_unit_kB = 64", "count_unit_kB = 64\nspeed = 9");
+        assert_eq!(line(&fault), 12);
+        assert!(fault.message.contains("speed"), "{}", fault.message);
+    }
+
+    #[test]
+    fn a_monitor_that_is_not_there_lists_those_that_are() {
+        let fault = refused("monitor = \"cpu\"", "monitor = \"gpu\"");
+        assert_eq!(fault.help.as_deref(), Some("the monitors of this board are: cpu"));
+    }
+
+    #[test]
+    fn a_device_name_that_climbs_out_of_sysfs_is_refused() {
+        assert_eq!(line(&refused("1.noc", "../../etc")), 20);
+    }
+
+    #[test]
+    fn devfreq_needs_one_frequency_for_each_level() {
+        let fault = refused("[100, 200]", "[100]");
+        assert_eq!(fault.message, "freq_hz has 1 entries, the OPP table has 2 rows");
+    }
+
+    #[test]
+    fn a_negative_bandwidth_is_refused_by_the_type() {
+        assert_eq!(line(&refused("[800_000]", "[-5]")), 17);
+    }
+
+    #[test]
+    fn a_split_block_needs_two_regions() {
+        let fault = refused("v4-unified", "v4-split");
+        assert_eq!(fault.message, "the layout has 2 register region(s), reg lists 1");
+    }
+
+    #[test]
+    fn truncated_and_empty_files_are_faults_not_panics() {
+        for end in 0..GOOD.len() - 60 {
+            if GOOD.is_char_boundary(end) {
+                assert!(parse("toy.toml", &GOOD[..end]).is_err(), "cut at {end}");
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What several verbs take: boards, policies, tunables, journals.
+
+use crate::board::{self, Board, builtin, builtin_ids};
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::journal::{Header, Reader};
+use crate::policy::PolicySpec;
+use crate::policy::script::Source;
+use anyhow::{Context, bail};
+use std::fs;
+use std::io::BufReader;
+use std::path::Path;
+
+/// The mainline rule as a script, for machines on which no policy file is installed.
+const BWMON: &str = include_str!("../../../policies/bwmon.rhai");
+
+/// `--policy` and `--set`.
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct PolicyArgs {
+    /// The policy: a .rhai file, `bwmon` (the kernel's rule as a script) or `native` (the same in
+    /// Rust)
+    #[arg(long, value_name = "FILE|NAME", default_value = "bwmon")]
+    pub(super) policy: String,
+    /// A tunable of the policy; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_value)]
+    pub(super) set: Vec<(String, String)>,
+}
+
+fn name_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+impl PolicyArgs {
+    pub(super) fn spec(&self) -> anyhow::Result<PolicySpec> {
+        if self.policy == crate::policy::NATIVE {
+            if let Some((name, _)) = self.set.first() {
+                bail!("the native policy has no tunable {name}; `bwmon` is the same as a script");
+            }
+            return Ok(PolicySpec::Native);
+        }
+        Ok(PolicySpec::Script { source: script(&self.policy)?, set: self.set.clone() })
+    }
+}
+
+/// The script called `name`: a file, or the built-in `bwmon`.
+pub(super) fn script(name: &str) -> anyhow::Result<Source> {
+    if Path::new(name).exists() {
+        return Ok(Source { name: name.to_owned(), text: text_of(name)? });
+    }
+    if name == "bwmon" {
+        return Ok(Source { name: "bwmon".to_owned(), text: BWMON.to_owned() });
+    }
+    match did_you_mean(name, ["bwmon", "native"]) {
+        Some(near) => bail!("there is no policy file {name}; did you mean the policy {near}?"),
+        None => bail!("there is no policy file {name}; `bwmon` and `native` are built in"),
+    }
+}
+
+/// The board called `name`: a file, or a built-in one.
+pub(super) fn board(name: &str) -> anyhow::Result<Board> {
+    if let Some(board) = builtin(name) {
+        return Ok(board?);
+    }
+    if name.ends_with(".toml") || Path::new(name).exists() {
+        return Ok(board::parse(name, &text_of(name)?)?);
+    }
+    match did_you_mean(name, builtin_ids()) {
+        Some(near) => bail!("there is no board {name}; did you mean {near}?"),
+        None => bail!("there is no board {name}; `bwmon boards` lists the built-in ones"),
+    }
+}
+
+fn text_of(name: &str) -> anyhow::Result<String> {
+    let bytes = fs::read(name).with_context(|| format!("cannot read {name}"))?;
+    Ok(String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        let line = line.filter(|byte| **byte == b'\n').count() + 1;
+        Diagnostic::new(name, format!("line {line} is no UTF-8 text"))
+    })?)
+}
+
+/// Opens the journal `name`.
+pub(super) fn journal(name: &str) -> anyhow::Result<(Reader<BufReader<fs::File>>, Header)> {
+    let file = fs::File::open(name).with_context(|| format!("cannot open the journal {name}"))?;
+    Ok(Reader::open(name, BufReader::new(file))?)
+}

@@ -1,0 +1,84 @@
+//! The command line: one file per verb. Data on stdout, messages on stderr.
+
+mod boards;
+mod common;
+mod doctor;
+mod output;
+mod policy;
+mod replay;
+mod restore;
+mod run;
+mod sim;
+mod watch;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// How a verb ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Done, or the question was answered with yes: exit code 0.
+    Yes,
+    /// The question was answered with no: exit code 1.
+    No,
+}
+
+/// An eBPF-assisted, adaptive memory-bandwidth governor whose decisions are scripts.
+#[derive(Parser)]
+#[command(
+    name = "bwmon",
+    version = crate::version(),
+    propagate_version = true,
+    arg_required_else_help = true,
+    after_help = "Start with `bwmon sim` (no hardware needed) or `bwmon doctor` (what this machine \
+        offers).\nExit codes: 0 done or yes, 1 the answer is no, 2 could not do it."
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// What this machine offers: probes, registers, vote paths, and what is lost without each
+    Doctor(doctor::Args),
+    /// The boards that bwmon knows: monitors, domains, OPP tables
+    Boards(boards::Args),
+    /// Govern this machine (or watch it: --shadow, --dry-run)
+    Run(run::Args),
+    /// Run a policy on a simulated board: no hardware, no root
+    Sim(sim::Args),
+    /// Walk a journal again: verify it, or try another policy on its samples
+    Replay(replay::Args),
+    /// Show probe events as they happen
+    Watch(watch::Args),
+    /// Develop policies
+    #[command(subcommand)]
+    Policy(policy::Verb),
+    /// Put back what an agent changed and could not put back itself
+    Restore(restore::Args),
+}
+
+/// Runs the verb on the command line; errors go to stderr.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let answer = match cli.verb {
+        Verb::Doctor(args) => doctor::main(args),
+        Verb::Boards(args) => boards::main(args),
+        Verb::Run(args) => run::main(args),
+        Verb::Sim(args) => sim::main(args),
+        Verb::Replay(args) => replay::main(args),
+        Verb::Watch(args) => watch::main(args),
+        Verb::Policy(verb) => policy::main(verb),
+        Verb::Restore(args) => restore::main(args),
+    };
+    match answer {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `bwmon policy`.
+
+use super::output::{json, line};
+use super::{Answer, common};
+use crate::board::{builtin, builtin_ids};
+use crate::policy::script::{CheckReport, MAX_OPERATIONS, check};
+use serde::Serialize;
+
+/// What can be done with policies.
+#[derive(clap::Subcommand)]
+pub(super) enum Verb {
+    /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
+    /// it has a fault
+    Check(CheckArgs),
+}
+
+/// Arguments of `bwmon policy check`.
+#[derive(clap::Args)]
+pub(super) struct CheckArgs {
+    /// Policies: .rhai files, or `bwmon`
+    #[arg(value_name = "FILE|NAME", required = true)]
+    policies: Vec<String>,
+    /// The board to check it for [default: every built-in one]
+    #[arg(long, value_name = "BOARD|FILE")]
+    board: Option<String>,
+    /// A tunable of the policy; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    policy: String,
+    ok: bool,
+    boards: usize,
+    calls: u64,
+    max_operations: u64,
+    tunables: usize,
+    fault: Option<String>,
+    line: Option<usize>,
+    column: Option<usize>,
+}
+
+pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
+    match verb {
+        Verb::Check(args) => check_all(&args),
+    }
+}
+
+fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
+    let mut rows = Vec::new();
+    for name in &args.policies {
+        rows.push(check_one(args, name)?);
+    }
+    let all_good = rows.iter().all(|row| row.ok);
+    if args.json {
+        json(&rows)?;
+    } else {
+        for row in rows.iter().filter(|row| row.ok) {
+            line(&format!(
+                "{}: good on {} board(s), {} calls, at most {} of {MAX_OPERATIONS} operations, \
+                 {} tunable(s)",
+                row.policy, row.boards, row.calls, row.max_operations, row.tunables
+            ))?;
+        }
+        for fault in rows.iter().filter_map(|row| row.fault.as_ref()) {
+            eprintln!("error: {fault}");
+        }
+    }
+    Ok(if all_good { Answer::Yes } else { Answer::No })
+}
+
+fn check_one(args: &CheckArgs, name: &str) -> anyhow::Result<Row> {
+    let source = common::script(name)?;
+    let set: Vec<(String, String)> = args
+        .set
+        .iter()
+        .map(|text| {
+            text.split_once('=')
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .ok_or_else(|| anyhow::anyhow!("--set {text}: write NAME=VALUE"))
+        })
+        .collect::<anyhow::Result<_>>()?;
+    let boards = match &args.board {
+        Some(board) => vec![common::board(board)?],
+        None => builtin_ids().filter_map(builtin).collect::<Result<_, _>>()?,
+    };
+    let mut row = Row {
+        policy: name.to_owned(),
+        ok: true,
+        boards: boards.len(),
+        calls: 0,
+        max_operations: 0,
+        tunables: 0,
+        fault: None,
+        line: None,
+        column: None,
+    };
+    for board in &boards {
+        match check(source.clone(), board, &set) {
+            Ok(CheckReport { calls, max_operations, params }) => {
+                row.calls += calls;
+                row.max_operations = row.max_operations.max(max_operations);
+                row.tunables = params;
+            }
+            Err(fault) => {
+                row.ok = false;
+                row.line = fault.place.as_ref().map(|place| place.line);
+                row.column = fault.place.as_ref().map(|place| place.column);
+                row.fault = Some(fault.to_string());
+                break;
+            }
+        }
+    }
+    Ok(row)
+}

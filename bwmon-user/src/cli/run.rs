@@ -1,0 +1,163 @@
+//! `bwmon run`.
+
+use super::Answer;
+use super::common::{self, PolicyArgs};
+use super::output::{json, line};
+use crate::agent::{Plan, Summary, govern};
+use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
+use crate::units::Nanos;
+use anyhow::{anyhow, bail};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Arguments of `bwmon run`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// The board: a board file or a built-in one [default: by the device tree]
+    #[arg(long, value_name = "BOARD|FILE")]
+    board: Option<String>,
+    /// What may be done to the machine
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = ModeArg::Govern)]
+    mode: ModeArg,
+    /// Write nothing at all: judge the policy beside the kernel's driver, on its own measurements
+    /// (short for --mode shadow)
+    #[arg(long, conflicts_with_all = ["mode", "dry_run"])]
+    shadow: bool,
+    /// Decide and journal, never vote (short for --mode dry-run)
+    #[arg(long, conflicts_with = "mode")]
+    dry_run: bool,
+    /// Distance of the ticks; below 8000 some polls find no whole 4 ms window and say so
+    #[arg(long, value_name = "US", default_value_t = 8_000, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
+    period_us: u64,
+    /// Stop after this time [default: run until SIGINT or SIGTERM]
+    #[arg(long, value_name = "MS", conflicts_with = "ticks")]
+    duration_ms: Option<u64>,
+    /// Stop after so many ticks
+    #[arg(long, value_name = "N")]
+    ticks: Option<u64>,
+    /// Write the journal to this file
+    #[arg(long, value_name = "FILE")]
+    journal: Option<String>,
+    /// Where the lock and the restore file are
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_STATE_DIR)]
+    state_dir: PathBuf,
+    /// Look for /sys, /proc and /dev under this folder (a fake tree, for tests)
+    #[arg(long, value_name = "DIR", default_value = "/", hide_short_help = true)]
+    root: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ModeArg {
+    /// Read the registers, vote, put everything back at the end
+    Govern,
+    /// Decide and journal, never vote; the kernel's driver stays bound
+    DryRun,
+    /// Write nothing at all; the kernel's own updates are the measurement
+    Shadow,
+}
+
+impl Args {
+    fn mode(&self) -> Mode {
+        match (self.shadow, self.dry_run, self.mode) {
+            (true, ..) | (_, _, ModeArg::Shadow) => Mode::Shadow,
+            (_, true, _) | (_, _, ModeArg::DryRun) => Mode::DryRun,
+            (_, _, ModeArg::Govern) => Mode::Govern,
+        }
+    }
+}
+
+pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
+    let machine = Machine::new(Root::at(&args.root));
+    let board = match &args.board {
+        Some(name) => common::board(name)?,
+        None => machine.board().ok_or_else(|| no_board(&machine))?,
+    };
+    let mode = args.mode();
+    // A shadow writes nothing, so any number may run beside each other and beside an agent.
+    let _lock = match mode {
+        Mode::Shadow => None,
+        Mode::DryRun | Mode::Govern => Some(AgentLock::take(&args.state_dir)?),
+    };
+    if mode == Mode::Govern {
+        clear_leftovers(&machine, &args)?;
+    }
+    let ticks = args.ticks.or(args.duration_ms.map(|ms| (ms * 1_000).div_ceil(args.period_us)));
+    let plan = Plan {
+        machine,
+        board: Arc::new(board),
+        policy: args.policy.spec()?,
+        mode,
+        period: Nanos(args.period_us * Nanos::PER_US),
+        ticks,
+        journal: args.journal.clone(),
+        state_dir: args.state_dir.clone(),
+    };
+    let summary = govern(plan, |note| eprintln!("bwmon: {note}"))?;
+    report(&args, &summary)?;
+    if !summary.not_restored.is_empty() {
+        bail!("not put back: {}; run `bwmon restore`", summary.not_restored.join("; "));
+    }
+    Ok(Answer::Yes)
+}
+
+fn no_board(machine: &Machine) -> anyhow::Error {
+    if machine.bwmon_devices().is_empty() {
+        return anyhow!(
+            "this machine has no BWMON hardware that bwmon knows; `bwmon sim` runs a policy on a \
+             simulated board, `bwmon doctor` says what this machine has"
+        );
+    }
+    anyhow!("no built-in board fits this machine; give one with --board FILE (`bwmon boards`)")
+}
+
+/// What an earlier agent could not put back is put back before anything new is noted.
+fn clear_leftovers(machine: &Machine, args: &Args) -> anyhow::Result<()> {
+    let Some(mut left) = RestoreFile::load(machine.root(), &args.state_dir)? else {
+        return Ok(());
+    };
+    eprintln!("bwmon: an earlier agent did not put everything back; doing that first");
+    for outcome in left.put_back()? {
+        eprintln!("bwmon: {}: {}", outcome.object, outcome.what);
+        if !outcome.done {
+            bail!(
+                "{} is not as it was before that agent; see {}",
+                outcome.object,
+                left.path().display()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
+    if args.json {
+        return json(summary);
+    }
+    let lost = summary
+        .lost_events
+        .map_or_else(|| "no probes".to_owned(), |lost| format!("{lost} probe events lost"));
+    line(&format!(
+        "{} on {} ({}): {} ticks, {} missed, {} transitions, {} votes refused, {} policy faults, \
+         {lost}",
+        summary.policy,
+        summary.board,
+        summary.mode,
+        summary.ticks,
+        summary.missed,
+        summary.transitions,
+        summary.refused,
+        summary.faults,
+    ))?;
+    for restored in &summary.restored {
+        line(&format!("put back: {restored}"))?;
+    }
+    if summary.journal_errors > 0 {
+        eprintln!("warning: {} journal entries could not be written", summary.journal_errors);
+    }
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! The road, walked once per tick: sample, observation, proposal, decision, vote.
+
+use crate::board::{Board, Level};
+use crate::decide::{Decision, Ownership, RailState, Rails, decide};
+use crate::diag::Diagnostic;
+use crate::observe::{Observation, Observer, Standing};
+use crate::policy::{Ask, FaultKind, Ladder, Mainline, Policy, PolicyFault, Proposal};
+use crate::sample::Sample;
+use crate::units::Nanos;
+use crate::vote::{Applied, Vote};
+use std::sync::Arc;
+
+/// Whose proposal it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The policy's.
+    Policy,
+    /// The native rule's, because the policy faulted on this tick.
+    Fault(PolicyFault),
+    /// The native rule's, because the policy is set aside after repeated faults.
+    Aside,
+}
+
+/// One domain's part of a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainTick {
+    /// What was known.
+    pub observation: Observation,
+    /// What was wished.
+    pub proposal: Proposal,
+    /// By whom.
+    pub origin: Origin,
+    /// What the rails made of it.
+    pub decision: Decision,
+    /// What is to be written, if anything.
+    pub vote: Option<Vote>,
+}
+
+/// A domain's standing between ticks.
+struct DomainState {
+    rails: Rails,
+    state: RailState,
+    level: Option<Level>,
+    ladder: Ladder,
+}
+
+/// Walks the road. Pure: the same samples and answers give the same ticks.
+pub struct Governor {
+    board: Arc<Board>,
+    observer: Observer,
+    policy: Box<dyn Policy>,
+    fallback: Mainline,
+    domains: Vec<DomainState>,
+    ticks: Vec<DomainTick>,
+    faults: u64,
+}
+
+impl Governor {
+    /// A governor for `board`; `rails` has one entry per domain, `levels` what is in force at the
+    /// start (a shorter list means "unknown" for the rest).
+    pub fn new(
+        board: Arc<Board>,
+        policy: Box<dyn Policy>,
+        rails: Vec<Rails>,
+        levels: &[Option<Level>],
+    ) -> Self {
+        let domains = rails
+            .into_iter()
+            .enumerate()
+            .map(|(index, rails)| DomainState {
+                rails,
+                state: RailState::default(),
+                level: levels.get(index).copied().flatten(),
+                ladder: Ladder::default(),
+            })
+            .collect();
+        Self {
+            observer: Observer::new(&board),
+            fallback: Mainline::new(&board),
+            policy,
+            domains,
+            ticks: Vec::with_capacity(board.domains.len()),
+            faults: 0,
+            board,
+        }
+    }
+
+    /// The board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Policy faults so far.
+    pub fn faults(&self) -> u64 {
+        self.faults
+    }
+
+    /// The level in force on `domain` by our vote.
+    pub fn level(&self, domain: usize) -> Option<Level> {
+        self.domains.get(domain).and_then(|state| state.level)
+    }
+
+    /// Walks the road for `sample`; the answer has one entry per domain.
+    pub fn tick(&mut self, sample: &Sample) -> &[DomainTick] {
+        let standings = self.domains.iter().map(|domain| Standing {
+            level: domain.level,
+            changed_at: domain.state.changed_at,
+            min_level: domain.rails.min_level,
+            max_level: domain.rails.max_level,
+        });
+        let observations = self.observer.observe(&self.board, sample, standings);
+        self.ticks.clear();
+        let now = sample.window.end_ns;
+        let tables = self.board.domains.iter().map(|domain| &domain.table);
+        for (index, ((state, table), observation)) in
+            self.domains.iter_mut().zip(tables).zip(observations).enumerate()
+        {
+            // The native rule sees every sample, so that it is warm when it has to stand in.
+            let native = self.fallback.decide(observations, index);
+            let wish = if state.ladder.may_ask(now) {
+                match self.policy.decide(observations, index) {
+                    Ok(Proposal { ask: Ask::Opp(level), .. }) if !table.has(level) => {
+                        Err(Origin::Fault(unknown_level(self.policy.name(), level, table.len())))
+                    }
+                    Ok(proposal) => Ok(proposal),
+                    Err(fault) => Err(Origin::Fault(fault)),
+                }
+            } else {
+                Err(Origin::Aside)
+            };
+            let (proposal, origin) = match wish {
+                Ok(proposal) => (proposal, Origin::Policy),
+                Err(origin) => {
+                    if matches!(origin, Origin::Fault(_)) {
+                        self.faults += 1;
+                        state.ladder.fault(now);
+                        self.policy.reset(index);
+                    }
+                    (native.unwrap_or_else(|_| Proposal::new(Ask::Max, "no rule")), origin)
+                }
+            };
+            let decision =
+                decide(table, &state.rails, &mut state.state, state.level, now, &proposal);
+            let vote = Vote::from_decision(index, table, decision, state.level);
+            self.ticks.push(DomainTick {
+                observation: *observation,
+                proposal,
+                origin,
+                decision,
+                vote,
+            });
+        }
+        &self.ticks
+    }
+
+    /// The last tick.
+    pub fn last(&self) -> &[DomainTick] {
+        &self.ticks
+    }
+
+    /// Takes the machine's answer to `vote`, given at `now` (the end of the sample's window).
+    pub fn answer(&mut self, vote: &Vote, applied: &Applied, now: Nanos) {
+        let Some(domain) = self.domains.get_mut(vote.domain) else { return };
+        match applied {
+            Applied::Foreign { .. } => domain.state.ownership = Ownership::Manual,
+            Applied::Gone { .. } => domain.state.ownership = Ownership::Gone,
+            answer if answer.in_force() && domain.level != Some(vote.level) => {
+                domain.level = Some(vote.level);
+                domain.state.changed(now, &domain.rails);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn unknown_level(policy: &str, level: Level, levels: usize) -> PolicyFault {
+    let message = format!("opp({level}) is not in the table, which has {levels} levels");
+    PolicyFault::new(
+        FaultKind::UnknownLevel,
+        Diagnostic::new(policy, message).help(format!("levels go from 0 to {}", levels - 1)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::builtin;
+    use crate::bwmon::ZoneMaxima;
+    use crate::decide::{Reason, Unvoted};
+    use crate::sample::{ProbeFacts, Reading, Window};
+
+    /// Answers from a list, one per tick; faults at its end.
+    struct Listed(Vec<Ask>, usize);
+
+    impl Policy for Listed {
+        fn name(&self) -> &str {
+            "listed"
+        }
+        fn decide(&mut self, _: &[Observation], _: usize) -> Result<Proposal, PolicyFault> {
+            let ask = self.0.get(self.1).copied();
+            self.1 += 1;
+            ask.map(|ask| Proposal::new(ask, "listed")).ok_or_else(|| {
+                PolicyFault::new(FaultKind::Error, Diagnostic::new("listed", "end of list"))
+            })
+        }
+        fn reset(&mut self, _: usize) {}
+    }
+
+    fn governor(asks: Vec<Ask>) -> Governor {
+        let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
+        let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Top)];
+        Governor::new(board, Box::new(Listed(asks, 0)), rails, &[])
+    }
+
+    fn sample(tick: u64, count: u16) -> Sample {
+        Sample {
+            tick,
+            window: Window {
+                start_ns: Nanos(tick * 4_000_000),
+                end_ns: Nanos((tick + 1) * 4_000_000),
+            },
+            monitors: vec![Reading::Polled {
+                zone_max: ZoneMaxima([0, count, 0, 0]),
+                elapsed_ns: Nanos(4_000_000),
+            }],
+            probes: ProbeFacts::default(),
+        }
+    }
+
+    fn step(governor: &mut Governor, tick: u64, count: u16) -> DomainTick {
+        let sample = sample(tick, count);
+        let done = governor.tick(&sample)[0].clone();
+        if let Some(vote) = done.vote {
+            governor.answer(&vote, &Applied::Placed, sample.window.end_ns);
+        }
+        done
+    }
+
+    #[test]
+    fn a_wish_becomes_a_vote_and_the_same_wish_no_change() {
+        let mut governor = governor(vec![Ask::Opp(Level(3)), Ask::Opp(Level(3))]);
+        let first = step(&mut governor, 0, 5).vote.unwrap();
+        assert_eq!((first.level, first.peak_kbps.0, first.change), (Level(3), 3_072_000, true));
+        assert!(!step(&mut governor, 1, 5).vote.unwrap().change);
+    }
+
+    #[test]
+    fn a_fault_is_answered_by_the_native_rule_on_that_very_tick() {
+        let mut governor = governor(vec![]);
+        // Count 200: 3216000 kBps, so the native rule asks for level 4 (4068000).
+        let tick = step(&mut governor, 0, 200);
+        assert!(matches!(tick.origin, Origin::Fault(_)));
+        assert_eq!(tick.decision, Decision { level: Some(Level(4)), reason: Reason::Policy });
+    }
+
+    #[test]
+    fn three_faults_set_the_policy_aside_and_the_native_rule_governs() {
+        let mut governor = governor(vec![]);
+        let origins: Vec<Origin> = (0..4).map(|n| step(&mut governor, n, 200).origin).collect();
+        assert_eq!(origins[3], Origin::Aside);
+        assert_eq!(governor.faults(), 3);
+    }
+
+    #[test]
+    fn a_level_beyond_the_table_is_a_fault_with_the_range() {
+        let mut governor = governor(vec![Ask::Opp(Level(8))]);
+        let Origin::Fault(fault) = step(&mut governor, 0, 200).origin else { panic!("a fault") };
+        assert_eq!(fault.kind, FaultKind::UnknownLevel);
+        assert_eq!(fault.diagnostic.help.as_deref(), Some("levels go from 0 to 7"));
+    }
+
+    #[test]
+    fn a_refused_vote_is_tried_again_on_the_next_tick() {
+        let mut governor = governor(vec![Ask::Max, Ask::Max]);
+        let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
+        governor.answer(&vote, &Applied::Refused { why: "EBUSY".into() }, Nanos(4_000_000));
+        assert_eq!(governor.level(0), None);
+        assert!(governor.tick(&sample(1, 5))[0].vote.unwrap().change);
+    }
+
+    #[test]
+    fn a_foreign_write_makes_the_domain_manual() {
+        let mut governor = governor(vec![Ask::Max, Ask::Min]);
+        let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
+        governor.answer(&vote, &Applied::Foreign { what: "governor".into() }, Nanos(4_000_000));
+        let tick = &governor.tick(&sample(1, 5))[0];
+        assert_eq!((tick.decision.reason, tick.vote), (Reason::Manual, None));
+    }
+}

@@ -1,0 +1,28 @@
+//! The journal: explanation, recording and test fixture at once. Format: docs/journal-format.md.
+
+mod entry;
+mod header;
+mod read;
+
+pub use entry::{Entry, EntryDomain, EntryView};
+pub use header::{Header, PolicyRecord, SCHEMA};
+pub use read::Reader;
+
+/// What can be wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It could not be written.
+    #[error("cannot write the journal {file}: {error}")]
+    Write {
+        /// The file.
+        file: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It could not be read.
+    #[error("cannot read the journal: {0}")]
+    Read(std::io::Error),
+    /// It is no journal of ours, or a broken one.
+    #[error(transparent)]
+    Broken(#[from] crate::diag::Diagnostic),
+}

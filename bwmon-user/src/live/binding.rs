@@ -1,0 +1,69 @@
+//! The kernel's own driver: is it bound to a monitor, letting go of it, giving it back.
+
+use super::root::{Root, write_value};
+use std::io;
+use std::path::PathBuf;
+
+/// The mainline driver's name on the platform bus.
+pub(super) const KERNEL_DRIVER: &str = "qcom-bwmon";
+
+/// A platform device and what drives it.
+#[derive(Clone, Debug)]
+pub(super) struct Binding {
+    root: Root,
+    /// The device, `<address>.<node name>`.
+    pub(super) device: String,
+}
+
+impl Binding {
+    pub(super) fn new(root: &Root, device: &str) -> Self {
+        Self { root: root.clone(), device: device.to_owned() }
+    }
+
+    /// Whether the device exists.
+    pub(super) fn present(&self) -> bool {
+        self.device_dir().exists()
+    }
+
+    /// The driver that is bound, if one is.
+    pub(super) fn driver(&self) -> Option<String> {
+        let link = std::fs::read_link(self.device_dir().join("driver")).ok()?;
+        Some(link.file_name()?.to_string_lossy().into_owned())
+    }
+
+    /// Takes the device away from `driver`.
+    pub(super) fn unbind(&self, driver: &str) -> io::Result<()> {
+        write_value(&self.driver_dir(driver).join("unbind"), &self.device)?;
+        match self.driver() {
+            None => Ok(()),
+            Some(still) => {
+                Err(io::Error::other(format!("{still} is still bound after unbind said yes")))
+            }
+        }
+    }
+
+    /// Gives the device to `driver`; nothing to do if it has it.
+    pub(super) fn bind(&self, driver: &str) -> io::Result<()> {
+        if self.driver().as_deref() == Some(driver) {
+            return Ok(());
+        }
+        let folder = self.driver_dir(driver);
+        if !folder.exists() {
+            let error = format!("the driver {driver} is not loaded (its module was removed?)");
+            return Err(io::Error::new(io::ErrorKind::NotFound, error));
+        }
+        write_value(&folder.join("bind"), &self.device)?;
+        match self.driver() {
+            Some(bound) if bound == driver => Ok(()),
+            _ => Err(io::Error::other("bind said yes, but the device has no driver")),
+        }
+    }
+
+    fn device_dir(&self) -> PathBuf {
+        self.root.path("/sys/bus/platform/devices").join(&self.device)
+    }
+
+    fn driver_dir(&self, driver: &str) -> PathBuf {
+        self.root.path("/sys/bus/platform/drivers").join(driver)
+    }
+}

@@ -1,0 +1,206 @@
+//! `doctor`: what this machine offers, how that was found out, and what is lost without it.
+
+use super::binding::{Binding, KERNEL_DRIVER};
+use super::devfreq::DevfreqVoter;
+use super::devmem::lockdown;
+use super::machine::Machine;
+use super::probes::{Loader, ProbeError};
+use crate::board::Board;
+use bwmon_common::Kind;
+use serde::Serialize;
+
+/// Something that a machine may offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Capability {
+    /// Its name.
+    pub name: String,
+    /// Whether it is there.
+    pub present: bool,
+    /// How that was found out, and what was found.
+    pub how: String,
+    /// What is lost without it.
+    pub without_it: String,
+}
+
+/// Everything that `doctor` found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The kernel's release.
+    pub kernel: Option<String>,
+    /// The board, if this machine is one that bwmon knows (or one was named).
+    pub board: Option<String>,
+    /// Whether `bwmon run` can govern this machine now.
+    pub can_govern: bool,
+    /// Whether `bwmon run --shadow` can.
+    pub can_shadow: bool,
+    /// One row per capability.
+    pub capabilities: Vec<Capability>,
+}
+
+/// CAP_SYS_RAWIO: `/dev/mem`.
+const SYS_RAWIO: u32 = 17;
+
+/// Looks at `machine`, as a machine like `board` if that is known. Changes nothing that stays: the
+/// probes are loaded and let go.
+pub fn doctor(machine: &Machine, board: Option<&Board>) -> Report {
+    let mut rows = Vec::new();
+    probes(machine, &mut rows);
+    let updates = rows.iter().any(|row| row.present && row.name.contains("qcom_bwmon_update"));
+    registers(machine, &mut rows);
+    let devmem = rows.iter().any(|row| row.present && row.name == "/dev/mem");
+    let (mut readable, mut bound) = (false, false);
+    if let Some(board) = board {
+        (readable, bound) = monitors(machine, board, &mut rows);
+    } else {
+        rows.push(no_board(machine));
+    }
+    let votes = board.is_some_and(|board| vote_paths(machine, board, &mut rows));
+    other_paths(machine, &mut rows);
+    Report {
+        kernel: machine.kernel(),
+        board: board.map(|board| board.id.clone()),
+        can_govern: readable && devmem && votes,
+        can_shadow: bound && updates,
+        capabilities: rows,
+    }
+}
+
+fn row(
+    name: impl Into<String>,
+    present: bool,
+    how: impl Into<String>,
+    without_it: impl Into<String>,
+) -> Capability {
+    Capability { name: name.into(), present, how: how.into(), without_it: without_it.into() }
+}
+
+fn probes(machine: &Machine, rows: &mut Vec<Capability>) {
+    let lost = "no votes of others, no CPU frequencies, no shadow: policies see the monitor alone";
+    if !machine.root().is_machine() {
+        rows.push(row("probes", false, "not looked for in a tree", lost));
+        return;
+    }
+    match Loader::embedded().and_then(Loader::load) {
+        Ok(set) => {
+            let count = format!("{} of {} attached", set.attached.len(), Kind::COUNT);
+            rows.push(row("probes", true, count, lost));
+            for probe in &set.attached {
+                let name = format!("probe {}", probe.event);
+                rows.push(row(name, true, "attached to the tracepoint", ""));
+            }
+            for absent in &set.absent {
+                let name = format!("probe {}", absent.event);
+                rows.push(row(name, false, absent.why.clone(), absent.lost));
+            }
+        }
+        Err(error) => {
+            let how = match &error {
+                ProbeError::NoObject => {
+                    "built with a stub: no BPF linker was there (cargo xtask build-ebpf)".to_owned()
+                }
+                other => other.to_string(),
+            };
+            rows.push(row("probes", false, how, lost));
+        }
+    }
+}
+
+fn registers(machine: &Machine, rows: &mut Vec<Capability>) {
+    let lost = "no reading of the counters: --shadow is left";
+    let path = machine.root().path("/dev/mem");
+    let missing = machine.effective_capabilities().is_some_and(|mask| mask & (1 << SYS_RAWIO) == 0);
+    let (present, how) = if !path.exists() {
+        (false, "no /dev/mem: the kernel was built without CONFIG_DEVMEM".to_owned())
+    } else if let Some(mode) = lockdown(machine.root()) {
+        (false, format!("closed by kernel lockdown ({mode})"))
+    } else if missing {
+        (false, "CAP_SYS_RAWIO is missing".to_owned())
+    } else {
+        match std::fs::OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(_) => (true, "opened for reading and writing".to_owned()),
+            Err(error) => (false, format!("cannot be opened: {error}")),
+        }
+    };
+    rows.push(row("/dev/mem", present, how, lost));
+}
+
+fn no_board(machine: &Machine) -> Capability {
+    let found = machine.bwmon_devices();
+    let how = if found.is_empty() {
+        "no BWMON device in the device tree, no known board".to_owned()
+    } else {
+        let names: Vec<&str> = found.iter().map(|(device, _)| device.as_str()).collect();
+        format!("{} here, but no built-in board fits: give --board FILE", names.join(", "))
+    };
+    row("board", false, how, "nothing to govern: `bwmon sim` runs everything on a model")
+}
+
+/// Answers whether a monitor is there, and whether the kernel's driver has one.
+fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> (bool, bool) {
+    let (mut present, mut bound) = (false, false);
+    for monitor in &board.monitors {
+        let binding = Binding::new(machine.root(), &monitor.device());
+        let there = binding.present();
+        let driver = binding.driver();
+        let how = match (&driver, there) {
+            (Some(driver), _) => format!("{} is bound to {driver}", monitor.device()),
+            (None, true) => format!("{} is there, no driver is bound", monitor.device()),
+            (None, false) => format!("no platform device {}", monitor.device()),
+        };
+        present |= there;
+        bound |= driver.as_deref() == Some(KERNEL_DRIVER);
+        let name = format!("monitor {}", monitor.name);
+        rows.push(row(name, there, how, "its domains are not measured"));
+    }
+    (present, bound)
+}
+
+fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
+    let mut any = false;
+    for domain in &board.domains {
+        let name = format!("vote path of {}", domain.name);
+        let without = "decided and journalled, never written";
+        let Some(path) = &domain.devfreq else {
+            rows.push(row(name, false, "the board names no devfreq device", without));
+            continue;
+        };
+        match DevfreqVoter::open(machine.root(), path) {
+            Ok(voter) => {
+                any = true;
+                let level = voter.level_in_force().map_or_else(
+                    || "unknown".to_owned(),
+                    |level| format!("level {level} of {}", domain.table.top()),
+                );
+                let how = format!("devfreq {}: now {level}", voter.device());
+                rows.push(row(name, true, how, without));
+            }
+            Err(error) => rows.push(row(name, false, error.to_string(), without)),
+        }
+    }
+    any
+}
+
+fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
+    let devices = machine.devfreq_devices();
+    let how = if devices.is_empty() {
+        "/sys/class/devfreq is empty".to_owned()
+    } else {
+        devices.join(", ")
+    };
+    rows.push(row("devfreq devices", !devices.is_empty(), how, "no votes through devfreq"));
+    let clients = [
+        "/sys/kernel/debug/interconnect/test_client",
+        "/sys/kernel/debug/interconnect/test-client",
+    ];
+    let client = clients.iter().find(|path| machine.root().path(path).exists());
+    rows.push(row(
+        "interconnect test client",
+        client.is_some(),
+        client.map_or("not in debugfs (stock kernels have none)", |path| path),
+        "no votes on interconnect paths from here",
+    ));
+    let dcvs = machine.root().path("/sys/devices/system/cpu/bus_dcvs").exists();
+    let how =
+        if dcvs { "/sys/devices/system/cpu/bus_dcvs" } else { "Qualcomm vendor kernels only" };
+    rows.push(row("bus_dcvs", dcvs, how, "no boost floors"));
+}

@@ -1,0 +1,29 @@
+//! The machine behind the doors.
+
+mod actuator;
+mod binding;
+mod capabilities;
+mod clock;
+mod devfreq;
+mod devmem;
+mod journal_file;
+mod lock;
+mod machine;
+pub mod probes;
+mod restore;
+mod root;
+mod source;
+mod takeover;
+
+pub use actuator::{LiveActuator, PathDescription};
+pub use capabilities::{Capability, Report, doctor};
+pub use clock::MonotonicClock;
+pub use devfreq::{DevfreqError, DevfreqVoter};
+pub use devmem::{MappedRegisters, RegisterError};
+pub use journal_file::FileJournal;
+pub use lock::{AgentLock, LockError};
+pub use machine::Machine;
+pub use restore::{DEFAULT_STATE_DIR, Item, Outcome, RestoreError, RestoreFile};
+pub use root::Root;
+pub use source::{LiveMonitor, LiveSource};
+pub use takeover::{Mode, Takeover, takeover};

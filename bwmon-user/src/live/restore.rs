@@ -1,0 +1,339 @@
+//! The write-ahead restore file: what was there before the first write, and putting it back.
+//!
+//! An item is on disk before the write that it undoes. It leaves the file when it has been put
+//! back, or when somebody else has taken the object over. Items are put back in reverse order.
+
+use super::binding::Binding;
+use super::devfreq;
+use super::root::{Root, read_line};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Where agents keep their state.
+pub const DEFAULT_STATE_DIR: &str = "/run/bwmon";
+
+const SCHEMA: u32 = 1;
+
+/// One thing that was, and how to put it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Item {
+    /// A devfreq device under another governor.
+    Devfreq {
+        /// Its name under `/sys/class/devfreq`.
+        device: String,
+        /// The governor before ours.
+        governor: String,
+        /// The frequency before ours, if it could be read.
+        target_hz: Option<u64>,
+    },
+    /// A platform device that a kernel driver had.
+    Driver {
+        /// The device.
+        device: String,
+        /// The driver.
+        driver: String,
+    },
+}
+
+impl Item {
+    /// The object, for messages.
+    pub fn object(&self) -> String {
+        match self {
+            Self::Devfreq { device, .. } => format!("devfreq {device}"),
+            Self::Driver { device, .. } => format!("device {device}"),
+        }
+    }
+}
+
+/// What became of one item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// The object.
+    pub object: String,
+    /// Whether nothing is left to be done for it.
+    pub done: bool,
+    /// What was done or why not.
+    pub what: String,
+}
+
+/// Why a restore file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// It cannot be read or written.
+    #[error("cannot {what} the restore file {}: {error}", path.display())]
+    Io {
+        /// `read`, `write` or `remove`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// It holds something else.
+    #[error(
+        "the restore file {} is broken ({error}); nothing was changed. Look at it, put back what \
+         it says by hand, and remove it",
+        path.display()
+    )]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: String,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    schema: u32,
+    program: String,
+    pid: u32,
+    boot_id: String,
+    items: Vec<Item>,
+}
+
+/// The restore file of one state folder.
+#[derive(Debug)]
+pub struct RestoreFile {
+    root: Root,
+    path: PathBuf,
+    record: Record,
+}
+
+impl RestoreFile {
+    /// An empty one in `state_dir`; nothing is on disk until the first [`RestoreFile::note`].
+    pub fn new(root: &Root, state_dir: &Path) -> Self {
+        Self {
+            root: root.clone(),
+            path: state_dir.join("restore.json"),
+            record: Record {
+                schema: SCHEMA,
+                program: format!("bwmon {}", env!("CARGO_PKG_VERSION")),
+                pid: std::process::id(),
+                boot_id: boot_id(root),
+                items: Vec::new(),
+            },
+        }
+    }
+
+    /// The one that an earlier agent left, or `None`. One from before the last boot is removed:
+    /// the machine has forgotten what it undoes.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn load(root: &Root, state_dir: &Path) -> Result<Option<Self>, RestoreError> {
+        let path = state_dir.join("restore.json");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(RestoreError::Io { what: "read", path, error }),
+        };
+        let broken = |error: String| RestoreError::Broken { path: path.clone(), error };
+        let record: Record = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
+        if record.schema != SCHEMA {
+            return Err(broken(format!("schema {} is not known", record.schema)));
+        }
+        if record.boot_id != boot_id(root) {
+            std::fs::remove_file(&path).map_err(|error| RestoreError::Io {
+                what: "remove",
+                path,
+                error,
+            })?;
+            return Ok(None);
+        }
+        Ok(Some(Self { root: root.clone(), path, record }))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is to be put back.
+    pub fn items(&self) -> &[Item] {
+        &self.record.items
+    }
+
+    /// Writes `item` to disk; the caller changes the object only after this.
+    ///
+    /// # Errors
+    /// When it cannot be written: then the object must not be touched.
+    pub fn note(&mut self, item: Item) -> Result<(), RestoreError> {
+        self.record.items.push(item);
+        self.save().inspect_err(|_| {
+            self.record.items.pop();
+        })
+    }
+
+    /// Puts everything back, last first. Each item is tried, whatever happened to the others; what
+    /// could not be done stays in the file.
+    ///
+    /// # Errors
+    /// When the file itself cannot be brought up to date.
+    pub fn put_back(&mut self) -> Result<Vec<Outcome>, RestoreError> {
+        let mut outcomes = Vec::new();
+        let mut left = Vec::new();
+        for item in std::mem::take(&mut self.record.items).into_iter().rev() {
+            let outcome = match put_back(&self.root, &item) {
+                Ok(what) => Outcome { object: item.object(), done: true, what },
+                Err(error) => {
+                    Outcome { object: item.object(), done: false, what: error.to_string() }
+                }
+            };
+            if !outcome.done {
+                left.insert(0, item);
+            }
+            outcomes.push(outcome);
+        }
+        self.record.items = left;
+        if self.record.items.is_empty() {
+            match std::fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let path = self.path.clone();
+                    return Err(RestoreError::Io { what: "remove", path, error });
+                }
+                _ => {}
+            }
+        } else {
+            self.save()?;
+        }
+        Ok(outcomes)
+    }
+
+    /// To a new file, to disk, and over the old one: a crash leaves the old or the new.
+    fn save(&self) -> Result<(), RestoreError> {
+        let fail = |error| RestoreError::Io { what: "write", path: self.path.clone(), error };
+        let mut text = serde_json::to_vec_pretty(&self.record).map_err(|e| fail(e.into()))?;
+        text.push(b'\n');
+        let fresh = self.path.with_extension("json.new");
+        let mut file = File::create(&fresh).map_err(fail)?;
+        file.write_all(&text).and_then(|()| file.sync_all()).map_err(fail)?;
+        std::fs::rename(&fresh, &self.path).map_err(fail)?;
+        match self.path.parent() {
+            Some(folder) => File::open(folder).and_then(|f| f.sync_all()).map_err(fail),
+            None => Ok(()),
+        }
+    }
+}
+
+fn put_back(root: &Root, item: &Item) -> io::Result<String> {
+    match item {
+        Item::Devfreq { device, governor, target_hz } => {
+            devfreq::put_back(root, device, governor, *target_hz)
+        }
+        Item::Driver { device, driver } => {
+            let binding = Binding::new(root, device);
+            if !binding.present() {
+                return Ok("it is gone: nothing to put back".into());
+            }
+            match binding.driver() {
+                Some(bound) if bound == *driver => Ok(format!("{driver} has it already")),
+                Some(other) => Ok(format!("left to {other}, which has it now")),
+                None => {
+                    binding.bind(driver)?;
+                    Ok(format!("given back to {driver}"))
+                }
+            }
+        }
+    }
+}
+
+fn boot_id(root: &Root) -> String {
+    read_line(&root.path("/proc/sys/kernel/random/boot_id")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path());
+        let dir = root.path("/sys/class/devfreq/noc");
+        std::fs::create_dir_all(&dir).unwrap();
+        for (name, text) in [("governor", "userspace\n"), ("target_freq", "5\n")] {
+            std::fs::write(dir.join(name), text).unwrap();
+        }
+        std::fs::create_dir_all(root.path("/proc/sys/kernel/random")).unwrap();
+        std::fs::write(root.path("/proc/sys/kernel/random/boot_id"), "a\n").unwrap();
+        std::fs::create_dir_all(root.path("/run/bwmon")).unwrap();
+        (folder, root)
+    }
+
+    fn item() -> Item {
+        Item::Devfreq { device: "noc".into(), governor: "performance".into(), target_hz: Some(5) }
+    }
+
+    fn noted(root: &Root) -> RestoreFile {
+        let mut file = RestoreFile::new(root, &root.path("/run/bwmon"));
+        file.note(item()).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_one_process_noted_another_puts_back() {
+        let (_folder, root) = tree();
+        drop(noted(&root));
+        let mut left = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().unwrap();
+        assert_eq!(left.items(), [item()]);
+        let outcomes = left.put_back().unwrap();
+        assert!(outcomes[0].done, "{outcomes:?}");
+        let governor = std::fs::read_to_string(root.path("/sys/class/devfreq/noc/governor"));
+        assert_eq!(governor.unwrap(), "performance");
+        assert!(RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_governor_that_somebody_else_chose_is_left_alone() {
+        let (_folder, root) = tree();
+        let mut file = noted(&root);
+        std::fs::write(root.path("/sys/class/devfreq/noc/governor"), "powersave\n").unwrap();
+        let outcomes = file.put_back().unwrap();
+        assert!(outcomes[0].done && outcomes[0].what.contains("powersave"), "{outcomes:?}");
+        let governor = std::fs::read_to_string(root.path("/sys/class/devfreq/noc/governor"));
+        assert_eq!(governor.unwrap(), "powersave\n");
+    }
+
+    #[test]
+    fn one_item_that_fails_does_not_stop_the_others_and_stays_in_the_file() {
+        let (_folder, root) = tree();
+        let mut file = noted(&root);
+        std::fs::create_dir_all(root.path("/sys/bus/platform/devices/1.pmu")).unwrap();
+        file.note(Item::Driver { device: "1.pmu".into(), driver: "qcom-bwmon".into() }).unwrap();
+        let outcomes = file.put_back().unwrap();
+        let done: Vec<bool> = outcomes.iter().map(|outcome| outcome.done).collect();
+        // The driver was noted last, so it is tried first; its module is not there.
+        assert_eq!(done, [false, true]);
+        let left = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().unwrap();
+        assert_eq!(left.items().len(), 1);
+    }
+
+    #[test]
+    fn a_file_from_before_the_last_boot_is_dropped() {
+        let (_folder, root) = tree();
+        drop(noted(&root));
+        std::fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b\n").unwrap();
+        assert!(RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().is_none());
+        assert!(!root.path("/run/bwmon/restore.json").exists());
+    }
+
+    #[test]
+    fn a_broken_file_is_kept_and_named() {
+        let (_folder, root) = tree();
+        std::fs::write(root.path("/run/bwmon/restore.json"), "{\"schema\": 1").unwrap();
+        let error = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap_err().to_string();
+        assert!(error.contains("restore.json") && error.contains("by hand"), "{error}");
+        assert!(root.path("/run/bwmon/restore.json").exists());
+    }
+
+    #[test]
+    fn a_device_that_vanished_needs_nothing() {
+        let (_folder, root) = tree();
+        let mut file = noted(&root);
+        std::fs::remove_dir_all(root.path("/sys/class/devfreq/noc")).unwrap();
+        assert!(file.put_back().unwrap()[0].done);
+    }
+}

@@ -1,0 +1,59 @@
+//! Where the machine's files are: `/`, or a folder with a fake tree in tests.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder under which `/sys`, `/proc`, `/dev` and `/run` are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+impl Default for Root {
+    fn default() -> Self {
+        Self(PathBuf::from("/"))
+    }
+}
+
+impl Root {
+    /// A tree under `folder`.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The file that is called `absolute` on the machine.
+    pub fn path(&self, absolute: &str) -> PathBuf {
+        self.0.join(absolute.trim_start_matches('/'))
+    }
+
+    /// Whether this is the machine itself.
+    pub fn is_machine(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+}
+
+/// A one-line file's text, without white space around it.
+///
+/// # Errors
+/// As the system says.
+pub(super) fn read_line(path: &Path) -> io::Result<String> {
+    let bytes = std::fs::read(path)?;
+    Ok(String::from_utf8_lossy(&bytes).trim_matches(['\n', ' ', '\t', '\0']).to_owned())
+}
+
+/// Writes `text` into an existing file in one `write`, as sysfs wants it.
+///
+/// # Errors
+/// As the system says.
+pub(super) fn write_value(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new().write(true).truncate(true).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// The names in a folder, sorted; none if it is not there.
+pub(super) fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,128 @@
+//! Samples of a live machine: polled blocks, the kernel's own updates, and the probes' facts.
+//!
+//! The ring buffer is the event queue: the loop drains it at each tick.
+
+use super::clock::MonotonicClock;
+use super::devmem::MappedRegisters;
+use super::probes::{ProbeReader, ProbeSet};
+use crate::board::Board;
+use crate::bwmon::{Driver, Poll};
+use crate::event::ProbeRecord;
+use crate::facts::FactBook;
+use crate::ports::{Clock, CounterSource, SourceError};
+use crate::sample::{Missing, Reading, Sample, Window};
+use crate::units::Nanos;
+use std::sync::Arc;
+
+/// How one monitor is read.
+#[derive(Debug)]
+pub enum LiveMonitor {
+    /// Its registers are ours.
+    Polled(Box<Driver<MappedRegisters>>),
+    /// The kernel's driver has it; its updates come from the probes, by device name.
+    Kernel(String),
+    /// Neither.
+    Absent,
+}
+
+/// Reading the counters of lost events takes a few system calls.
+const LOST_EVERY: Nanos = Nanos(Nanos::PER_S);
+
+/// Samples of a live machine.
+pub struct LiveSource {
+    board: Arc<Board>,
+    monitors: Vec<LiveMonitor>,
+    probes: Option<ProbeSet>,
+    clock: MonotonicClock,
+    facts: FactBook,
+    events: Vec<ProbeRecord>,
+    last: Nanos,
+    lost_read: Option<Nanos>,
+}
+
+impl LiveSource {
+    /// Samples of `monitors` (one per monitor of `board`) and `probes`; starts the polled blocks.
+    pub fn new(
+        board: Arc<Board>,
+        mut monitors: Vec<LiveMonitor>,
+        probes: Option<ProbeSet>,
+    ) -> Self {
+        let clock = MonotonicClock;
+        for monitor in &mut monitors {
+            if let LiveMonitor::Polled(driver) = monitor {
+                driver.start_polled(clock.now());
+                driver.cleared(clock.now());
+            }
+        }
+        Self {
+            board,
+            monitors,
+            probes,
+            clock,
+            facts: FactBook::default(),
+            events: Vec::new(),
+            last: clock.now(),
+            lost_read: None,
+        }
+    }
+
+    /// The probes' reader, for its counters.
+    pub fn probe_reader(&self) -> Option<&ProbeReader> {
+        self.probes.as_ref().map(|probes| &probes.reader)
+    }
+
+    /// Stops the polled blocks and lets go of their registers.
+    pub fn stop(&mut self) {
+        for monitor in &mut self.monitors {
+            if let LiveMonitor::Polled(driver) = monitor {
+                driver.stop();
+            }
+            *monitor = LiveMonitor::Absent;
+        }
+    }
+
+    fn take_events(&mut self, now: Nanos) {
+        let Some(probes) = &mut self.probes else { return };
+        probes.reader.drain(&mut self.events);
+        for event in self.events.drain(..) {
+            self.facts.take(event);
+        }
+        if self.lost_read.is_none_or(|at| now.since(at) >= LOST_EVERY) {
+            // A kernel that does not answer leaves the number unknown.
+            if let Ok(lost) = probes.reader.lost() {
+                self.facts.lost(lost);
+            }
+            self.lost_read = Some(now);
+        }
+    }
+}
+
+impl CounterSource for LiveSource {
+    fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
+        let now = self.clock.now();
+        self.take_events(now);
+        sample.window = Window { start_ns: self.last, end_ns: now };
+        sample.monitors.clear();
+        for monitor in &mut self.monitors {
+            sample.monitors.push(match monitor {
+                LiveMonitor::Polled(driver) => polled(driver, self.clock),
+                LiveMonitor::Kernel(device) => self.facts.kernel_reading(device),
+                LiveMonitor::Absent => Reading::Missing(Missing::Absent),
+            });
+        }
+        self.facts.facts(&self.board, &mut sample.probes);
+        self.last = now;
+        Ok(())
+    }
+}
+
+fn polled(driver: &mut Driver<MappedRegisters>, clock: MonotonicClock) -> Reading {
+    match driver.poll(clock.now()) {
+        Poll::Counts { maxima, elapsed } => {
+            // The next window began when the clear was done, not when the poll began.
+            driver.cleared(clock.now());
+            Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
+        }
+        Poll::NoWholeWindow { .. } => Reading::Missing(Missing::NoWholeWindow),
+    }
+}

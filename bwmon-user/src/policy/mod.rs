@@ -1,0 +1,88 @@
+//! Policies: what turns observations into proposals.
+
+mod fault;
+mod ladder;
+mod native;
+mod proposal;
+pub mod script;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use fault::{FaultKind, PolicyFault};
+pub use ladder::Ladder;
+pub use native::Mainline;
+pub use proposal::{Ask, MAX_WHY, Proposal, Why};
+
+use crate::board::Board;
+use crate::diag::Diagnostic;
+use crate::journal::PolicyRecord;
+use crate::observe::Observation;
+use script::{ScriptPolicy, Source};
+use std::collections::BTreeMap;
+
+/// The name under which the native rule is known wherever a policy file may stand.
+pub const NATIVE: &str = "native";
+
+/// A rule. It proposes; it never decides, and it sees nothing but the observations.
+pub trait Policy {
+    /// Name for journals and reports.
+    fn name(&self) -> &str;
+
+    /// What `domain` should have, given the observations of all domains of this tick.
+    ///
+    /// # Errors
+    /// A fault; the state for `domain` is then as after [`Policy::reset`].
+    fn decide(&mut self, all: &[Observation], domain: usize) -> Result<Proposal, PolicyFault>;
+
+    /// Forgets what it remembers about `domain`.
+    fn reset(&mut self, domain: usize);
+}
+
+/// Which policy, before it is made for a board.
+#[derive(Clone, Debug)]
+pub enum PolicySpec {
+    /// The native rule.
+    Native,
+    /// A script, with values (name and text) over the defaults of its tunables.
+    Script {
+        /// Its name and text.
+        source: Source,
+        /// `name=value` pairs.
+        set: Vec<(String, String)>,
+    },
+}
+
+impl PolicySpec {
+    /// The policy of a journal, with the tunables that it ran with.
+    pub fn from_record(record: &PolicyRecord) -> Self {
+        if record.name == NATIVE {
+            return Self::Native;
+        }
+        let set = record.params.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let source = Source { name: record.name.clone(), text: record.source.clone() };
+        Self::Script { source, set: set.collect() }
+    }
+
+    /// Makes the policy for `board`, and its record for the journal.
+    ///
+    /// # Errors
+    /// What is wrong with the script or with a value.
+    pub fn build(self, board: &Board) -> Result<(Box<dyn Policy>, PolicyRecord), Diagnostic> {
+        match self {
+            Self::Native => {
+                let record = PolicyRecord {
+                    name: NATIVE.to_owned(),
+                    digest: String::new(),
+                    source: String::new(),
+                    params: BTreeMap::new(),
+                };
+                Ok((Box::new(Mainline::new(board)), record))
+            }
+            Self::Script { source, set } => {
+                let policy = ScriptPolicy::new(source, board, &set)?;
+                let record = policy.record();
+                Ok((Box::new(policy), record))
+            }
+        }
+    }
+}

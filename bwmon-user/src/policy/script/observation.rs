@@ -1,0 +1,182 @@
+//! `obs`: what a script sees of one domain at one tick.
+//!
+//! One read-only custom type, so that a typo is an error with a position. What is not known raises
+//! an error unless the script asks `obs.has("…")` first: unknown is never 0.
+
+use super::error::raise;
+use crate::board::{Board, Level, OppTable};
+use crate::observe::{Measured, Observation};
+use crate::units::Kbps;
+use rhai::{Engine, EvalAltResult, ImmutableString};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+type Answer<T> = Result<T, Box<EvalAltResult>>;
+
+/// What all `obs` values of a policy share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    names: Vec<ImmutableString>,
+    tables: Vec<OppTable>,
+    observations: RefCell<Vec<Observation>>,
+    /// The domain that is being decided, for the helpers without a receiver.
+    pub(super) current: Cell<usize>,
+}
+
+impl Shared {
+    pub(super) fn new(board: &Board) -> Rc<Self> {
+        Rc::new(Self {
+            names: board.domains.iter().map(|domain| domain.name.as_str().into()).collect(),
+            tables: board.domains.iter().map(|domain| domain.table.clone()).collect(),
+            observations: RefCell::default(),
+            current: Cell::new(0),
+        })
+    }
+
+    pub(super) fn set(&self, all: &[Observation], domain: usize) {
+        let mut observations = self.observations.borrow_mut();
+        observations.clear();
+        observations.extend_from_slice(all);
+        self.current.set(domain);
+    }
+
+    /// The table of the domain that is being decided.
+    pub(super) fn table(&self) -> Answer<&OppTable> {
+        self.tables.get(self.current.get()).ok_or_else(|| raise("no domain is being decided"))
+    }
+
+    pub(super) fn name(&self, domain: usize) -> ImmutableString {
+        self.names.get(domain).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn levels(&self, domain: usize) -> usize {
+        self.tables.get(domain).map_or(0, OppTable::len)
+    }
+}
+
+/// The value that scripts call `obs`.
+#[derive(Clone, Debug)]
+pub(super) struct Obs {
+    pub(super) shared: Rc<Shared>,
+    pub(super) domain: usize,
+}
+
+impl Obs {
+    fn with<T>(&self, read: impl FnOnce(&Observation) -> Option<T>, name: &str) -> Answer<T> {
+        let observations = self.shared.observations.borrow();
+        observations.get(self.domain).and_then(read).ok_or_else(|| {
+            raise(format!("`{name}` is not known on this tick: ask `obs.has(\"{name}\")` first"))
+        })
+    }
+
+    fn measured<T>(&self, read: impl FnOnce(&Measured) -> Option<T>, name: &str) -> Answer<T> {
+        self.with(|obs| obs.measured.as_ref().and_then(read), name)
+    }
+
+    fn table(&self) -> Answer<&OppTable> {
+        self.shared.tables.get(self.domain).ok_or_else(|| raise("no such domain"))
+    }
+
+    fn level_kbps(&self) -> Answer<i64> {
+        let level = self.with(|obs| obs.level, "level")?;
+        Ok(int(self.table()?.kbps_of(level)))
+    }
+
+    /// The level below the one in force.
+    fn lower_kbps(&self) -> Answer<i64> {
+        let level = self.with(|obs| obs.level, "level")?;
+        match level.0.checked_sub(1) {
+            Some(lower) => Ok(int(self.table()?.kbps_of(Level(lower)))),
+            None => Err(raise("`lower_kBps` is not known at the lowest level: test `level > 0`")),
+        }
+    }
+
+    fn util_pct(&self) -> Answer<i64> {
+        let peak = self.measured(|m| Some(m.peak_kbps), "peak_kBps")?;
+        Ok(int(peak) * 100 / self.level_kbps()?.max(1))
+    }
+
+    fn of(&mut self, name: &str) -> Answer<Obs> {
+        let domain = self.shared.names.iter().position(|n| n.as_str() == name);
+        domain.map(|domain| Obs { shared: self.shared.clone(), domain }).ok_or_else(|| {
+            let known: Vec<&str> = self.shared.names.iter().map(|n| n.as_str()).collect();
+            raise(format!("this board has no domain \"{name}\"; it has {}", known.join(", ")))
+        })
+    }
+
+    fn has(&mut self, name: &str) -> Answer<bool> {
+        let observations = self.shared.observations.borrow();
+        let Some(obs) = observations.get(self.domain) else { return Ok(false) };
+        Ok(match name {
+            "peak_kBps" | "windows" | "saturated" | "interrupt" => obs.measured.is_some(),
+            "mean_kBps" => obs.measured.is_some_and(|m| m.mean_kbps.is_some()),
+            "trend_kBps" => obs.measured.is_some_and(|m| m.trend_kbps.is_some()),
+            "util_pct" => obs.measured.is_some() && obs.level.is_some(),
+            "level" | "level_kBps" => obs.level.is_some(),
+            "lower_kBps" => obs.level.is_some_and(|level| level.0 > 0),
+            "others_kBps" => obs.others_kbps.is_some(),
+            "kernel_kBps" => obs.kernel_kbps.is_some(),
+            "cpu_max_kHz" => obs.cpu_max_khz.is_some(),
+            "since_change_ms" => obs.since_change_us.is_some(),
+            "lost_events" => obs.lost_events.is_some(),
+            other => match self.shared.names.iter().any(|n| n.as_str() == other) {
+                true => true,
+                false => return Err(raise(format!("`has(\"{other}\")`: no such reading"))),
+            },
+        })
+    }
+}
+
+fn int(kbps: Kbps) -> i64 {
+    i64::try_from(kbps.0).unwrap_or(i64::MAX)
+}
+
+fn small(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_type_with_name::<Obs>("Observation");
+    engine.register_fn("of", Obs::of).register_fn("has", Obs::has);
+    engine
+        .register_get("domain", |o: &mut Obs| o.shared.name(o.domain))
+        .register_get("opp_count", |o: &mut Obs| small(o.shared.levels(o.domain)))
+        .register_get("dt_us", |o: &mut Obs| o.with(|obs| Some(obs.dt_us as i64), "dt_us"))
+        .register_get("valid", |o: &mut Obs| o.with(|obs| Some(obs.measured.is_some()), "valid"))
+        .register_get("peak_kBps", |o: &mut Obs| {
+            o.measured(|m| Some(int(m.peak_kbps)), "peak_kBps")
+        })
+        .register_get("mean_kBps", |o: &mut Obs| o.measured(|m| m.mean_kbps.map(int), "mean_kBps"))
+        .register_get("windows", |o: &mut Obs| {
+            o.measured(|m| Some(i64::from(m.windows)), "windows")
+        })
+        .register_get("saturated", |o: &mut Obs| o.measured(|m| Some(m.saturated), "saturated"))
+        .register_get("interrupt", |o: &mut Obs| o.measured(|m| Some(m.interrupt), "interrupt"))
+        .register_get("trend_kBps", |o: &mut Obs| o.measured(|m| m.trend_kbps, "trend_kBps"))
+        .register_get("util_pct", |o: &mut Obs| o.util_pct());
+    engine
+        .register_get("level", |o: &mut Obs| o.with(|obs| obs.level.map(|l| small(l.0)), "level"))
+        .register_get("level_kBps", |o: &mut Obs| o.level_kbps())
+        .register_get("lower_kBps", |o: &mut Obs| o.lower_kbps())
+        .register_get("min_level", |o: &mut Obs| {
+            o.with(|obs| Some(small(obs.min_level.0)), "min_level")
+        })
+        .register_get("max_level", |o: &mut Obs| {
+            o.with(|obs| Some(small(obs.max_level.0)), "max_level")
+        })
+        .register_get("others_kBps", |o: &mut Obs| {
+            o.with(|obs| obs.others_kbps.map(int), "others_kBps")
+        })
+        .register_get("kernel_kBps", |o: &mut Obs| {
+            o.with(|obs| obs.kernel_kbps.map(int), "kernel_kBps")
+        })
+        .register_get("cpu_max_kHz", |o: &mut Obs| {
+            o.with(|obs| obs.cpu_max_khz.map(|k| k.0 as i64), "cpu_max_kHz")
+        })
+        .register_get("since_change_ms", |o: &mut Obs| {
+            o.with(|obs| obs.since_change_us.map(|us| (us / 1_000) as i64), "since_change_ms")
+        })
+        .register_get("lost_events", |o: &mut Obs| {
+            o.with(|obs| obs.lost_events.map(|n| n as i64), "lost_events")
+        });
+}

@@ -1,0 +1,67 @@
+//! The four doors between the road and a machine, a simulation or a recording.
+
+use crate::journal::{EntryView, JournalError};
+use crate::sample::Sample;
+use crate::units::Nanos;
+use crate::vote::{Applied, Vote};
+
+/// Why no sample could be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The source has come to its end (simulation, recording). The loop ends well.
+    #[error("no more samples")]
+    End,
+    /// The source failed for good. A single monitor that fails is a reading in the sample instead.
+    #[error("cannot read samples: {0}")]
+    Failed(String),
+}
+
+/// Where samples come from.
+pub trait CounterSource {
+    /// Fills `sample` with this tick's readings. It is filled in place so that a tick allocates
+    /// nothing; its `tick` has been set by the loop.
+    ///
+    /// # Errors
+    /// [`SourceError::End`] closes the loop, anything else ends it as failed.
+    fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError>;
+}
+
+/// Where votes go.
+pub trait Actuator {
+    /// Places `vote`, or, if it is no change, may look whether it still stands. What the machine
+    /// answers is never an error: refusals, clamping and foreign writes are answers.
+    fn apply(&mut self, vote: &Vote) -> Applied;
+
+    /// Puts back what was there before the first vote. Called once, on every way out.
+    ///
+    /// # Errors
+    /// One line per object that could not be put back.
+    fn release(&mut self) -> Result<(), Vec<String>>;
+}
+
+/// Time, and waiting for it.
+pub trait Clock {
+    /// Monotonic time.
+    fn now(&self) -> Nanos;
+    /// Waits until `moment`; returns at once if it has passed.
+    fn sleep_until(&mut self, moment: Nanos);
+}
+
+/// Where the story is written down.
+pub trait JournalSink {
+    /// Appends one tick's story.
+    ///
+    /// # Errors
+    /// When it could not be written. The loop counts this and goes on governing.
+    fn append(&mut self, entry: &EntryView<'_>) -> Result<(), JournalError>;
+}
+
+/// No journal.
+#[derive(Debug, Default)]
+pub struct NoJournal;
+
+impl JournalSink for NoJournal {
+    fn append(&mut self, _: &EntryView<'_>) -> Result<(), JournalError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! A journal behind the doors: the road is walked again over recorded samples and answers.
+
+use crate::governor::Governor;
+use crate::journal::{EntryDomain, EntryView, Header, JournalError, Reader};
+use crate::policy::{self, Policy, PolicySpec};
+use crate::ports::Actuator;
+use crate::run::{RunStats, walk};
+use crate::units::Kbps;
+use crate::vote::{Applied, Vote};
+use std::collections::VecDeque;
+use std::io::BufRead;
+use std::sync::Arc;
+
+/// What a verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Entries that were walked again.
+    pub entries: u64,
+    /// Entries that came out otherwise.
+    pub different: u64,
+    /// The first of them: line, recorded text, replayed text.
+    pub first: Option<(usize, String, String)>,
+}
+
+/// Walks `journal` again with its own policy and compares every line to the byte.
+///
+/// # Errors
+/// When the journal is broken or its policy cannot be made.
+pub fn verify<R: BufRead>(
+    mut journal: Reader<R>,
+    header: &Header,
+) -> Result<Verified, JournalError> {
+    let policy = PolicySpec::from_record(&header.policy).build(&header.board)?.0;
+    let mut governor = governor(header, policy);
+    let mut answers = Recorded::default();
+    let (mut applied, mut stats) = (Vec::new(), RunStats::default());
+    let mut found = Verified::default();
+    while let Some((entry, recorded)) = journal.next_entry()? {
+        answers.take(entry.domains);
+        walk(&mut governor, &mut answers, &entry.sample, &mut applied, &mut stats);
+        let again = EntryView::new(governor.board(), &entry.sample, governor.last(), &applied)
+            .line()
+            .unwrap_or_default();
+        found.entries += 1;
+        if again != recorded {
+            found.different += 1;
+            if found.first.is_none() {
+                let recorded = recorded.to_owned();
+                found.first = Some((journal.line(), recorded, again));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// One domain under the recorded and under another policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// The domain's name.
+    pub name: String,
+    /// Ticks on which both voted.
+    pub ticks: u64,
+    /// Ticks on which the levels differ.
+    pub different: u64,
+    /// Mean level as recorded.
+    pub recorded_mean: Kbps,
+    /// Mean level under the other policy.
+    pub other_mean: Kbps,
+    /// Level changes as recorded.
+    pub recorded_transitions: u64,
+    /// Level changes under the other policy.
+    pub other_transitions: u64,
+}
+
+/// Walks `journal` with its own policy and with `other`, both over the recorded samples. Open loop:
+/// the traffic does not answer to the other policy's levels.
+///
+/// # Errors
+/// When the journal is broken or its policy cannot be made.
+pub fn compare<R: BufRead>(
+    mut journal: Reader<R>,
+    header: &Header,
+    other: Box<dyn Policy>,
+) -> Result<Vec<Compared>, JournalError> {
+    let own = PolicySpec::from_record(&header.policy).build(&header.board)?.0;
+    let mut own = governor(header, own);
+    let mut other = governor(header, other);
+    let (mut recorded, mut assumed) = (Recorded::default(), Assumed);
+    let (mut applied, mut stats) = (Vec::new(), RunStats::default());
+    let mut sums = vec![(0u128, 0u128); header.board.domains.len()];
+    let mut rows: Vec<Compared> = header
+        .board
+        .domains
+        .iter()
+        .map(|domain| Compared { name: domain.name.clone(), ..Compared::default() })
+        .collect();
+    while let Some((entry, _)) = journal.next_entry()? {
+        recorded.take(entry.domains);
+        walk(&mut own, &mut recorded, &entry.sample, &mut applied, &mut stats);
+        walk(&mut other, &mut assumed, &entry.sample, &mut applied, &mut stats);
+        let ticks = own.last().iter().zip(other.last());
+        for ((row, sum), (a, b)) in rows.iter_mut().zip(&mut sums).zip(ticks) {
+            let (Some(a), Some(b)) = (a.vote, b.vote) else { continue };
+            row.ticks += 1;
+            row.different += u64::from(a.level != b.level);
+            row.recorded_transitions += u64::from(a.change);
+            row.other_transitions += u64::from(b.change);
+            sum.0 += u128::from(a.peak_kbps.0);
+            sum.1 += u128::from(b.peak_kbps.0);
+        }
+    }
+    for (row, (own, other)) in rows.iter_mut().zip(sums) {
+        let ticks = u128::from(row.ticks.max(1));
+        row.recorded_mean = Kbps((own / ticks) as u64);
+        row.other_mean = Kbps((other / ticks) as u64);
+    }
+    Ok(rows)
+}
+
+fn governor(header: &Header, policy: Box<dyn policy::Policy>) -> Governor {
+    let board = Arc::new(header.board.clone());
+    Governor::new(board, policy, header.rails.clone(), &header.levels)
+}
+
+/// Gives the recorded answers.
+#[derive(Default)]
+struct Recorded(VecDeque<Applied>);
+
+impl Recorded {
+    fn take(&mut self, domains: Vec<EntryDomain>) {
+        self.0 = domains.into_iter().filter_map(|domain| domain.applied).collect();
+    }
+}
+
+impl Actuator for Recorded {
+    fn apply(&mut self, _: &Vote) -> Applied {
+        // A vote that the recording does not have shows up as a line that differs.
+        self.0.pop_front().unwrap_or(Applied::InForce)
+    }
+
+    fn release(&mut self) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+}
+
+/// Takes every vote.
+struct Assumed;
+
+impl Actuator for Assumed {
+    fn apply(&mut self, vote: &Vote) -> Applied {
+        if vote.change { Applied::Placed } else { Applied::InForce }
+    }
+
+    fn release(&mut self) -> Result<(), Vec<String>> {
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! The one loop: live, in simulation and in replay.
+
+use crate::governor::Governor;
+use crate::journal::EntryView;
+use crate::ports::{Actuator, Clock, CounterSource, JournalSink, SourceError};
+use crate::sample::Sample;
+use crate::units::Nanos;
+use crate::vote::Applied;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The doors of one run.
+pub struct Doors<'a, S, A, C, J> {
+    /// Samples.
+    pub source: &'a mut S,
+    /// Votes.
+    pub actuator: &'a mut A,
+    /// Time.
+    pub clock: &'a mut C,
+    /// The story.
+    pub journal: &'a mut J,
+}
+
+/// When to tick and when to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace<'a> {
+    /// Distance of the grid points.
+    pub period: Nanos,
+    /// Stop after so many samples; `None` for no bound.
+    pub ticks: Option<u64>,
+    /// Stop when this becomes true (a signal).
+    pub stop: &'a AtomicBool,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunStats {
+    /// Samples walked.
+    pub ticks: u64,
+    /// Grid points that had passed before the loop came to them.
+    pub missed: u64,
+    /// Policy faults.
+    pub faults: u64,
+    /// Level changes that the machine took.
+    pub transitions: u64,
+    /// Votes that the machine refused.
+    pub refused: u64,
+    /// Entries that could not be written to the journal.
+    pub journal_errors: u64,
+    /// The first such error.
+    pub journal_error: Option<String>,
+}
+
+/// Runs until the source ends, `pace` says so, or the source fails. The actuator is *not* released
+/// here: whoever opened it does that, on this way out and on every other.
+///
+/// # Errors
+/// When the source fails.
+pub fn run<S, A, C, J>(
+    governor: &mut Governor,
+    doors: Doors<'_, S, A, C, J>,
+    pace: Pace<'_>,
+) -> Result<RunStats, SourceError>
+where
+    S: CounterSource,
+    A: Actuator,
+    C: Clock,
+    J: JournalSink,
+{
+    let Doors { source, actuator, clock, journal } = doors;
+    let mut stats = RunStats::default();
+    let mut sample = Sample::default();
+    let mut applied: Vec<Option<Applied>> = Vec::new();
+    let start = clock.now();
+    let mut point: u64 = 1;
+    while pace.ticks.is_none_or(|ticks| stats.ticks < ticks) && !pace.stop.load(Ordering::Relaxed) {
+        clock.sleep_until(grid(start, pace.period, point));
+        sample.tick = point - 1;
+        match source.read(&mut sample) {
+            Ok(()) => {}
+            Err(SourceError::End) => break,
+            Err(error) => return Err(error),
+        }
+        walk(governor, actuator, &sample, &mut applied, &mut stats);
+        let entry = EntryView::new(governor.board(), &sample, governor.last(), &applied);
+        if let Err(error) = journal.append(&entry) {
+            stats.journal_errors += 1;
+            stats.journal_error.get_or_insert_with(|| error.to_string());
+        }
+        stats.ticks += 1;
+        point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
+    }
+    stats.faults = governor.faults();
+    Ok(stats)
+}
+
+/// Walks the road for `sample` and gives every vote to the actuator.
+pub fn walk<A: Actuator>(
+    governor: &mut Governor,
+    actuator: &mut A,
+    sample: &Sample,
+    applied: &mut Vec<Option<Applied>>,
+    stats: &mut RunStats,
+) {
+    governor.tick(sample);
+    applied.clear();
+    for index in 0..governor.last().len() {
+        let vote = governor.last().get(index).and_then(|tick| tick.vote);
+        let answer = vote.map(|vote| {
+            let answer = actuator.apply(&vote);
+            if vote.change && answer.in_force() {
+                stats.transitions += 1;
+            }
+            stats.refused += u64::from(matches!(answer, Applied::Refused { .. }));
+            governor.answer(&vote, &answer, sample.window.end_ns);
+            answer
+        });
+        applied.push(answer);
+    }
+}
+
+fn grid(start: Nanos, period: Nanos, point: u64) -> Nanos {
+    start.plus(Nanos(period.0.saturating_mul(point)))
+}
+
+/// The next grid point that lies ahead; those that have passed are counted, never made up.
+fn next_point(start: Nanos, period: Nanos, point: u64, now: Nanos, missed: &mut u64) -> u64 {
+    let next = point + 1;
+    if period.0 == 0 || now <= grid(start, period, next) {
+        return next;
+    }
+    let ahead = now.since(start).0.div_ceil(period.0).max(next);
+    *missed += ahead - next;
+    ahead
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_grid_point_follows_when_the_loop_is_in_time() {
+        let mut missed = 0;
+        assert_eq!(next_point(Nanos(100), Nanos(10), 3, Nanos(134), &mut missed), 4);
+        assert_eq!(missed, 0);
+    }
+
+    #[test]
+    fn points_that_passed_are_skipped_and_counted() {
+        // Start 100, period 10: point 4 is at 140. At 171 the next point ahead is 8 (180).
+        let mut missed = 0;
+        assert_eq!(next_point(Nanos(100), Nanos(10), 3, Nanos(171), &mut missed), 8);
+        assert_eq!(missed, 4);
+    }
+
+    #[test]
+    fn a_clock_that_jumped_back_does_not_repeat_points() {
+        let mut missed = 0;
+        assert_eq!(next_point(Nanos(100), Nanos(10), 3, Nanos(50), &mut missed), 4);
+    }
+}
