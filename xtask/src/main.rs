@@ -5,8 +5,12 @@
     reason = "chores read files and run programs; the purity lint guards the agent's road"
 )]
 
+mod bench;
 mod build_ebpf;
+mod check;
 mod ctx;
+mod demo;
+mod test;
 mod tools;
 mod vm;
 
@@ -24,6 +28,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// Run the main job: doctor, then the agent on the SDM845 model.
+    Demo,
+    /// Run every test, the virtual machine included.
+    Test {
+        /// Leave the virtual machine out.
+        #[arg(long)]
+        without_vm: bool,
+    },
+    /// Check format, lints and documentation.
+    Check,
+    /// Run the benchmarks and print their ratios.
+    Bench,
     /// Build the kernel probes, fetching what is needed; the object lands in target/bpf.
     BuildEbpf,
     /// Boot a stock arm64 kernel with the mainline driver and judge the agent on it.
@@ -45,6 +61,10 @@ fn main() -> ExitCode {
 fn run(verb: &Verb) -> anyhow::Result<()> {
     let ctx = Ctx::new()?;
     match verb {
+        Verb::Demo => demo::demo(&ctx)?,
+        Verb::Test { without_vm } => test::test(&ctx, *without_vm)?,
+        Verb::Check => check::check(&ctx)?,
+        Verb::Bench => bench::bench(&ctx)?,
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
         Verb::Vm(args) => vm::run(&ctx, args)?,
     }

@@ -35,6 +35,14 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
+impl Default for Args {
+    /// Every scenario on the kernel that CI uses.
+    fn default() -> Self {
+        let kernel = "6.12".to_owned();
+        Self { kernel, scenarios: Vec::new(), log: None, verbose: false }
+    }
+}
+
 /// One boot: scenarios that need the same kernel command line.
 struct Boot {
     name: &'static str,

@@ -163,7 +163,8 @@ mod tests {
         let (line_b, record_b) = end("b", -22);
         let truth = [line_a.clone(), line_b];
         assert_eq!(pair.compare(&truth, &[record_b.clone(), record_a]).unwrap(), 2);
-        let error = pair.compare(std::slice::from_ref(&line_a), &[record_b]).unwrap_err().to_string();
+        let error =
+            pair.compare(std::slice::from_ref(&line_a), &[record_b]).unwrap_err().to_string();
         assert!(error.contains("-22"), "{error}");
         let error = pair.compare(&[line_a], &[]).unwrap_err().to_string();
         assert!(error.contains("emitted 1, the probes reported 0"), "{error}");

@@ -1,0 +1,51 @@
+//! `cargo xtask test`: everything that guards the project, the same here and in CI.
+
+use crate::build_ebpf::build_ebpf;
+use crate::check::check;
+use crate::ctx::{Ctx, cargo};
+use crate::tools::process::Run;
+use crate::vm;
+use anyhow::{Context, Result, bail};
+use std::process::Command;
+
+/// Lints, unit, property and command-line tests, the probes on this machine's kernel, and the
+/// virtual machine. What cannot run here says why; in CI (`CI=true`) that is a failure.
+///
+/// # Errors
+/// What failed, or what could not run in CI.
+pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
+    let ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+    if let Err(error) = build_ebpf(ctx) {
+        if ci {
+            return Err(error.context("the probes cannot be built, and CI skips nothing"));
+        }
+        eprintln!("skipped: tests of the probes: {error:#}");
+    }
+    check(ctx)?;
+    // The tests of the command line run the binary that this builds.
+    cargo_step(ctx, &["build", "--quiet", "-p", "bwmon-user"])?;
+    cargo_step(ctx, &["test", "--quiet", "--workspace"])?;
+    if without_vm {
+        if ci {
+            bail!("--without-vm leaves tests out, and CI skips nothing");
+        }
+        println!("skipped: virtual machine: --without-vm");
+        return Ok(());
+    }
+    vm::run(ctx, &vm::Args::default())
+}
+
+fn cargo_step(ctx: &Ctx, args: &[&str]) -> Result<()> {
+    eprintln!("xtask: cargo {}", args.join(" "));
+    // Standard output stays standard output: the summary lines are what a reader looks for.
+    let status = Command::new(cargo())
+        .args(args)
+        .current_dir(&ctx.root)
+        .stdin(std::process::Stdio::null())
+        .status()
+        .context("cannot start cargo")?;
+    if !status.success() {
+        bail!("cargo {} failed: {status}", args.join(" "));
+    }
+    Ok(())
+}
