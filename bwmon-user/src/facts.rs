@@ -48,15 +48,10 @@ impl FactBook {
             }
             ProbeEvent::IccSetBwEnd { path, dev, ret } => self.vote_done(dev, path, ret),
             ProbeEvent::BwmonUpdate { name, meas_kbps, up_kbps, down_kbps } => {
-                let update = self.updates.entry(name).or_insert(Update {
-                    meas: Kbps(0),
-                    up: up_kbps,
-                    down: down_kbps,
-                    count: 0,
-                });
-                update.meas = update.meas.max(meas_kbps);
-                (update.up, update.down) = (up_kbps, down_kbps);
-                update.count += 1;
+                // The last one is what the kernel's vote follows.
+                let count = self.updates.get(&name).map_or(0, |update| update.count) + 1;
+                let update = Update { meas: meas_kbps, up: up_kbps, down: down_kbps, count };
+                self.updates.insert(name, update);
             }
             ProbeEvent::CpuFrequency { target_cpu, khz } => {
                 self.cpus.insert(target_cpu, khz);
@@ -169,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_of_one_tick_give_their_largest_measurement_and_last_thresholds() {
+    fn of_several_updates_in_a_tick_the_last_counts_as_it_does_for_the_kernel() {
         let mut book = FactBook::default();
         for (meas, up) in [(8_192_000, 7_216_001), (336_000, 800_001)] {
             take(
@@ -186,7 +181,7 @@ mod tests {
         else {
             panic!("an update was taken");
         };
-        assert_eq!((meas_kbps, up_kbps, updates), (Kbps(8_192_000), Kbps(800_001), 2));
+        assert_eq!((meas_kbps, up_kbps, updates), (Kbps(336_000), Kbps(800_001), 2));
         assert_eq!(book.kernel_reading("1.pmu"), Reading::Missing(Missing::NoUpdate));
     }
 }

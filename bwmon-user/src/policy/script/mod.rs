@@ -19,7 +19,7 @@ pub use vocabulary::{FUNCTIONS, PROPERTIES, Word};
 
 use super::{FaultKind, Policy, PolicyFault, Proposal};
 use crate::board::Board;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::Diagnostic;
 use crate::journal::PolicyRecord;
 use crate::observe::Observation;
 use observation::{Obs, Shared};
@@ -136,7 +136,7 @@ impl ScriptPolicy {
         }));
         match answer {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(self.source.run_error(&error)),
+            Ok(Err(error)) => Err(self.source.run_error(&error, name)),
             Err(_) => Err(PolicyFault::new(
                 FaultKind::Panic,
                 self.source.fault(format!("a host function panicked in {name}()")),
@@ -166,7 +166,7 @@ impl ScriptPolicy {
     fn checked(&self, value: Dynamic, state: &mut State) -> Result<Proposal, PolicyFault> {
         let kind = value.type_name();
         let Some(proposal) = value.try_cast::<Proposal>() else {
-            let place = self.place_of("decide");
+            let place = self.source.place_of("decide");
             let fault =
                 self.source.fault(format!("decide() answered {}, not a proposal", said(kind)));
             let fault = match place {
@@ -187,14 +187,6 @@ impl ScriptPolicy {
             )
         })?;
         Ok(proposal)
-    }
-
-    /// Where the function `name` stands, found in the text since the engine does not tell.
-    fn place_of(&self, name: &str) -> Option<Place> {
-        let head = format!("fn {name}");
-        let line =
-            self.source.text.lines().position(|line| line.trim_start().starts_with(&head))?;
-        Some(Place::at(&self.source.text, line + 1, 1))
     }
 }
 
