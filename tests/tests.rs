@@ -1,4 +1,13 @@
 //! Tests through the built binary and across crates: one test binary, a sentence for each module.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests may panic, and these touch files and start processes"
+)]
 
 // Running the binary, folders, fake trees.
 mod common;
