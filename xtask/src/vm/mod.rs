@@ -3,6 +3,7 @@
 //! A stock Debian arm64 kernel under QEMU, with the nodes of `tests/vm/nodes.dts` and an initramfs
 //! that holds our two programs. What happens inside is in `tests/vm/src`.
 
+mod console;
 mod cpio;
 mod guest;
 mod initramfs;

@@ -1,6 +1,6 @@
 //! What the boots showed, for people and for programs that count test results.
 
-use super::qemu::End;
+use super::console::End;
 use super::verdict::Scenario;
 use std::fmt;
 
