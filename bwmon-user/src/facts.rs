@@ -19,6 +19,8 @@ pub struct FactBook {
     cpus: BTreeMap<u32, Khz>,
     updates: BTreeMap<String, Update>,
     lost: Option<u64>,
+    /// More consumers than are remembered: what the others vote is no longer known.
+    overflowed: bool,
 }
 
 type VoteKey = (String, String, String);
@@ -41,6 +43,7 @@ impl FactBook {
             ProbeEvent::IccSetBw { path, dev, node, peak_kbps, .. } => {
                 let key = (node, dev.clone(), path.clone());
                 if self.votes.len() >= MAX_VOTES && !self.votes.contains_key(&key) {
+                    self.overflowed = true;
                     return;
                 }
                 let old = self.votes.insert(key.clone(), peak_kbps);
@@ -83,7 +86,7 @@ impl FactBook {
     pub fn facts(&self, board: &Board, facts: &mut ProbeFacts) {
         facts.others_kbps.clear();
         facts.others_kbps.extend(board.domains.iter().map(|domain| {
-            let (node, _) = domain.icc_nodes.as_ref()?;
+            let (node, _) = domain.icc_nodes.as_ref().filter(|_| !self.overflowed)?;
             // The monitor's own device is the kernel's governor, not somebody else.
             let own = board.monitor_of(domain).map(crate::board::Monitor::device);
             let votes = self

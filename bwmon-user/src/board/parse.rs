@@ -37,7 +37,7 @@ struct RawCpuOpp {
 #[serde(deny_unknown_fields)]
 struct RawMonitor {
     name: Spanned<String>,
-    node: String,
+    node: Spanned<String>,
     compatible: Vec<String>,
     layout: Layout,
     reg: Spanned<Vec<(u64, u64)>>,
@@ -163,6 +163,11 @@ impl Check<'_> {
 
     fn monitor(&self, raw: RawMonitor) -> Result<Monitor, Diagnostic> {
         self.plain_name(&raw.name, "monitor name")?;
+        if !is_file_name(raw.node.get_ref()) {
+            return Err(self
+                .fault(raw.node.span(), format!("\"{}\" names no node", raw.node.get_ref()))
+                .help("the device-tree node without its path, such as pmu@1436400"));
+        }
         let regions = raw.reg.get_ref().len();
         if regions != raw.layout.regions() {
             let message = format!(
@@ -181,7 +186,7 @@ impl Check<'_> {
         if *raw.count_unit_kb.get_ref() == 0 {
             return Err(self.fault(raw.count_unit_kb.span(), "count_unit_kB is zero").help(
                 "64 or 1024 in the mainline driver; \
-                 `bwmon boards --show sdm845` has an example",
+                 `bwmon boards sdm845 --file` has an example",
             ));
         }
         let window_us = *raw.window_us.get_ref();
@@ -193,7 +198,7 @@ impl Check<'_> {
         }
         Ok(Monitor {
             name: raw.name.into_inner(),
-            node: raw.node,
+            node: raw.node.into_inner(),
             compatible: raw.compatible,
             layout: raw.layout,
             reg: raw.reg.into_inner(),
@@ -254,7 +259,7 @@ impl Check<'_> {
     }
 
     fn devfreq(&self, raw: RawDevfreq, levels: usize) -> Result<DevfreqPath, Diagnostic> {
-        if raw.device.get_ref().is_empty() || raw.device.get_ref().contains('/') {
+        if !is_file_name(raw.device.get_ref()) {
             return Err(self
                 .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
                 .help("the name of a folder in /sys/class/devfreq"));
@@ -286,6 +291,11 @@ impl Check<'_> {
             .fault(name.span(), format!("\"{text}\" is no {what}"))
             .help("1 to 32 of a-z, A-Z, 0-9, - and _"))
     }
+}
+
+/// Whether `name` is one name in a folder: it is joined into sysfs paths.
+fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
 }
 
 #[cfg(test)]

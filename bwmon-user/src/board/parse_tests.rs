@@ -75,6 +75,8 @@ fn a_monitor_that_is_not_there_lists_those_that_are() {
 #[test]
 fn a_device_name_that_climbs_out_of_sysfs_is_refused() {
     assert_eq!(line(&refused("1.noc", "../../etc")), 20);
+    assert_eq!(line(&refused("1.noc", "..")), 20);
+    assert_eq!(line(&refused("pmu@1000", "pmu/../x")), 7);
 }
 
 #[test]

@@ -36,8 +36,8 @@ impl Source {
     /// A script that does not parse.
     pub(super) fn parse_error(&self, error: &ParseError) -> Diagnostic {
         let fault = self.at(self.fault(error.err_type().to_string()), error.position());
-        let message = fault.message.clone();
-        if message.contains("Variable") || message.contains("undefined") {
+        let message = fault.message.to_lowercase();
+        if message.contains("undefined variable") {
             return fault.help(
                 "tunables are `cfg::name` (from a `// @param` line), constants `global::NAME`, \
                  state is `this.name`",

@@ -179,12 +179,12 @@ impl ScriptPolicy {
             )));
         };
         state.check().map_err(|message| {
-            PolicyFault::new(
-                FaultKind::State,
-                self.source.fault(message).help(
-                    "the keys and types of the state are those of the map that init() returns",
-                ),
-            )
+            let mut fault = self
+                .source
+                .fault(message)
+                .help("the keys and types of the state are those of the map that init() returns");
+            fault.place = self.source.place_of("decide");
+            PolicyFault::new(FaultKind::State, fault)
         })?;
         Ok(proposal)
     }
@@ -226,6 +226,12 @@ fn said(kind: &str) -> &str {
 
 fn compile(engine: &mut Engine, source: &Source) -> Result<AST, Diagnostic> {
     let ast = engine.compile(&source.text).map_err(|error| source.parse_error(&error))?;
+    if let Some(statement) = ast.statements().iter().find(|s| is_computed_const(s)) {
+        let fault = source
+            .fault("a constant outside of a function is a plain value")
+            .help("compute it in init(info) or decide(obs)");
+        return Err(source.at(fault, statement.position()));
+    }
     if let Some(statement) = ast.statements().iter().find(|s| !is_const(s)) {
         let fault = source
             .fault("a statement outside of a function would never run")
@@ -246,6 +252,16 @@ fn is_const(statement: &Stmt) -> bool {
     match statement {
         Stmt::Var(_, options, _) => options.intersects(rhai::ASTFlags::CONSTANT),
         Stmt::Noop(_) => true,
+        _ => false,
+    }
+}
+
+/// The top level is never run, so a constant that has to be computed would have no value.
+fn is_computed_const(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Var(parts, options, _) => {
+            options.intersects(rhai::ASTFlags::CONSTANT) && !parts.1.is_constant()
+        }
         _ => false,
     }
 }
