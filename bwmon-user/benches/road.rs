@@ -16,7 +16,7 @@ use bwmon_user::policy::script::Source;
 use bwmon_user::ports::NoJournal;
 use bwmon_user::run::{Doors, Pace, RunStats, run};
 use bwmon_user::sample::{ProbeFacts, Reading, Sample, Window};
-use bwmon_user::sim::{Simulation, builtin_workload};
+use bwmon_user::sim::{Setup, Simulation, builtin_workload};
 use bwmon_user::units::Nanos;
 use bwmon_user::vote::Applied;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -94,7 +94,7 @@ fn simulator(c: &mut Criterion) {
             b.iter_batched(
                 || {
                     let workload = builtin_workload("demo").expect("built in");
-                    (governor(&board, policy), Simulation::new(&board, workload))
+                    (governor(&board, policy), Simulation::new(&board, workload, Setup::of(&board).expect("ships")))
                 },
                 |(mut governor, mut sim)| simulate(&mut governor, &mut sim, TICKS),
                 BatchSize::PerIteration,

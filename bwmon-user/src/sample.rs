@@ -2,7 +2,7 @@
 //!
 //! What is missing is a type, never a number.
 
-use crate::bwmon::ZoneMaxima;
+use crate::bwmon::{CountScale, ZoneMaxima};
 use crate::units::{Kbps, Khz, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,17 @@ pub enum Reading {
     },
     /// There is no reading.
     Missing(Missing),
+}
+
+impl Reading {
+    /// The busiest window as the kernel computes it; `None` without a reading.
+    pub fn peak(&self, scale: CountScale) -> Option<Kbps> {
+        match self {
+            Self::Polled { zone_max, .. } => Some(scale.kbps(zone_max.peak())),
+            Self::Kernel { meas_kbps, .. } => Some(*meas_kbps),
+            Self::Missing(_) => None,
+        }
+    }
 }
 
 /// Why there is no reading.

@@ -10,14 +10,17 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-/// The mainline rule as a script, for machines on which no policy file is installed.
-const BWMON: &str = include_str!("../../../policies/bwmon.rhai");
+/// The shipped policies, for machines on which no policy file is installed.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("bwmon", include_str!("../../../policies/bwmon.rhai")),
+    ("adaptive", include_str!("../../../policies/adaptive.rhai")),
+];
 
 /// `--policy` and `--set`.
 #[derive(clap::Args, Debug, Clone)]
 pub(super) struct PolicyArgs {
-    /// The policy: a .rhai file, `bwmon` (the kernel's rule as a script) or `native` (the same in
-    /// Rust)
+    /// The policy: a .rhai file, `bwmon` (the kernel's rule as a script), `adaptive`, or `native`
+    /// (the kernel's rule in Rust)
     #[arg(long, value_name = "FILE|NAME", default_value = "bwmon")]
     pub(super) policy: String,
     /// A tunable of the policy; may be given several times
@@ -48,15 +51,15 @@ impl PolicyArgs {
 pub(super) fn script(name: &str) -> anyhow::Result<Source> {
     // Built-in names first: a file that happens to be called so in the current folder (the binary
     // itself, say) must not take their place. A path with a slash or an ending is a file.
-    if name == "bwmon" {
-        return Ok(Source { name: "bwmon".to_owned(), text: BWMON.to_owned() });
+    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return Ok(Source { name: name.to_owned(), text: (*text).to_owned() });
     }
     if Path::new(name).exists() {
         return Ok(Source { name: name.to_owned(), text: text_of(name)? });
     }
-    match did_you_mean(name, ["bwmon", "native"]) {
+    match did_you_mean(name, ["bwmon", "adaptive", "native"]) {
         Some(near) => bail!("there is no policy file {name}; did you mean the policy {near}?"),
-        None => bail!("there is no policy file {name}; `bwmon` and `native` are built in"),
+        None => bail!("there is no policy file {name}; bwmon, adaptive and native are built in"),
     }
 }
 
@@ -74,7 +77,7 @@ pub(super) fn board(name: &str) -> anyhow::Result<Board> {
     }
 }
 
-fn text_of(name: &str) -> anyhow::Result<String> {
+pub(super) fn text_of(name: &str) -> anyhow::Result<String> {
     let bytes = fs::read(name).with_context(|| format!("cannot read {name}"))?;
     Ok(String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to());

@@ -20,7 +20,7 @@ pub enum CpufreqVotes {
 
 /// The clusters and the load that they follow.
 #[derive(Clone, Debug)]
-pub struct Cpufreq {
+pub(super) struct Cpufreq {
     clusters: Vec<CpuOpps>,
     /// Columns whose votes are placed.
     voted: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Cpufreq {
 
 impl Cpufreq {
     /// The clusters of `physical`; `governed` are the resources that a governor votes for.
-    pub fn new(physical: &Board, votes: CpufreqVotes, governed: &[&str]) -> Self {
+    pub(super) fn new(physical: &Board, votes: CpufreqVotes, governed: &[&str]) -> Self {
         let mut voted: Vec<String> = Vec::new();
         for column in physical.cpu_opps.iter().flat_map(|table| &table.columns) {
             let wanted = match votes {
@@ -49,7 +49,7 @@ impl Cpufreq {
     }
 
     /// Follows a load of `cpu_pct`; places votes if it changed.
-    pub fn follow(&mut self, cpu_pct: u32, resources: &mut [Resource], voter: usize) {
+    pub(super) fn follow(&mut self, cpu_pct: u32, resources: &mut [Resource], voter: usize) {
         if self.cpu_pct == Some(cpu_pct) || self.clusters.is_empty() {
             return;
         }
@@ -78,19 +78,19 @@ impl Cpufreq {
     }
 
     /// How much slower than at the top the CPUs run.
-    pub fn stretch(&self) -> f64 {
+    pub(super) fn stretch(&self) -> f64 {
         self.stretch
     }
 
     /// The highest frequency of any cluster; `None` where the board lists none.
-    pub fn max_khz(&self) -> Option<Khz> {
+    pub(super) fn max_khz(&self) -> Option<Khz> {
         self.max_khz
     }
 }
 
 /// Whether a vote for `column` is a vote for `resource`: a path to memory leads through the system
 /// cache, and every node on a path gets the path's peak.
-pub fn reaches(column: &str, resource: &str) -> bool {
+pub(super) fn reaches(column: &str, resource: &str) -> bool {
     let column = resource_of(column);
     column == resource || (column == "ddr" && resource == "llcc")
 }

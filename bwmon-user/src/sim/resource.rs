@@ -7,18 +7,9 @@ use crate::board::Board;
 use crate::units::{Kbps, Nanos};
 
 /// Time from a vote to the new clock. Assumed: nothing public says how long SDM845 takes.
-pub const SETTLE: Nanos = Nanos(100 * Nanos::PER_US);
+pub(super) const SETTLE: Nanos = Nanos(100 * Nanos::PER_US);
 /// Time without traffic at a change. Assumed, as [`SETTLE`].
-pub const STALL: Nanos = Nanos(10 * Nanos::PER_US);
-
-/// Who votes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Consumer {
-    /// cpufreq, by the bandwidth columns of the CPU OPPs.
-    Cpufreq,
-    /// The governor.
-    Governor,
-}
+pub(super) const STALL: Nanos = Nanos(10 * Nanos::PER_US);
 
 /// What happened to a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,9 +36,9 @@ impl ResourceTotals {
 
 /// One of the clocks.
 #[derive(Clone, Debug)]
-pub struct Resource {
+pub(super) struct Resource {
     /// `l3`, `llcc` or `ddr`.
-    pub name: String,
+    pub(super) name: String,
     levels: Vec<Kbps>,
     /// One per governed domain, then cpufreq.
     votes: Vec<Kbps>,
@@ -57,7 +48,7 @@ pub struct Resource {
 }
 
 /// A column's resource: the seed's board calls the L3 `l3c`.
-pub fn resource_of(column: &str) -> &str {
+pub(super) fn resource_of(column: &str) -> &str {
     match column {
         "l3c" => "l3",
         other => other,
@@ -67,7 +58,7 @@ pub fn resource_of(column: &str) -> &str {
 impl Resource {
     /// All resources that `physical` has: every column of its domains and CPU OPPs, with every
     /// value that any of them lists. `domains` is how many governed domains may vote.
-    pub fn all(physical: &Board, domains: usize) -> Vec<Self> {
+    pub(super) fn all(physical: &Board, domains: usize) -> Vec<Self> {
         let tables = physical.domains.iter().flat_map(|domain| {
             let rows = (0..domain.table.len()).map(|l| domain.table.row(crate::board::Level(l)));
             rows.flat_map(|row| domain.table.columns().iter().zip(row))
@@ -98,7 +89,7 @@ impl Resource {
     }
 
     /// Places the vote of `voter`: a domain's index, or the number of domains for cpufreq.
-    pub fn vote(&mut self, voter: usize, kbps: Kbps) {
+    pub(super) fn vote(&mut self, voter: usize, kbps: Kbps) {
         let Some(vote) = self.votes.get_mut(voter) else { return };
         if *vote == kbps {
             return;
@@ -115,28 +106,28 @@ impl Resource {
     }
 
     /// The highest vote of everybody but `voter`.
-    pub fn others(&self, voter: usize) -> Kbps {
+    pub(super) fn others(&self, voter: usize) -> Kbps {
         let others = self.votes.iter().enumerate().filter(|(index, _)| *index != voter);
         others.map(|(_, kbps)| *kbps).max().unwrap_or_default()
     }
 
     /// The level in force.
-    pub fn kbps(&self) -> Kbps {
+    pub(super) fn kbps(&self) -> Kbps {
         self.levels.get(self.level).copied().unwrap_or_default()
     }
 
     /// How much slower than at its highest level it runs.
-    pub fn stretch(&self) -> f64 {
+    pub(super) fn stretch(&self) -> f64 {
         self.top_kbps() / (self.kbps().0.max(1)) as f64
     }
 
     /// How much slower it is at its lowest.
-    pub fn lowest_stretch(&self) -> f64 {
+    pub(super) fn lowest_stretch(&self) -> f64 {
         self.top_kbps() / self.levels.first().map_or(1.0, |kbps| kbps.0.max(1) as f64)
     }
 
     /// The level that a vote of `kbps` gives.
-    pub fn level_for(&self, kbps: f64) -> f64 {
+    pub(super) fn level_for(&self, kbps: f64) -> f64 {
         let level = self.levels.iter().map(|level| level.0 as f64).find(|level| *level >= kbps);
         level.unwrap_or_else(|| self.top_kbps())
     }
@@ -146,18 +137,18 @@ impl Resource {
     }
 
     /// Whether the level changed since the last call.
-    pub fn take_change(&mut self) -> bool {
+    pub(super) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
 
     /// Lets `span` pass.
-    pub fn pass(&mut self, span: Nanos) {
+    pub(super) fn pass(&mut self, span: Nanos) {
         self.totals.time = self.totals.time.plus(span);
         self.totals.kbps_ns += u128::from(self.kbps().0) * u128::from(span.0);
     }
 
     /// What happened so far.
-    pub fn totals(&self) -> &ResourceTotals {
+    pub(super) fn totals(&self) -> &ResourceTotals {
         &self.totals
     }
 }

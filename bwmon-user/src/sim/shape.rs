@@ -61,7 +61,11 @@ impl Shape {
             }
             Self::Bursts { low, high, slot_us, busy_pct, seed } => {
                 let slot = since.as_us() / u64::from((*slot_us).max(1));
-                pick(mixed(mixed(*seed).wrapping_add(slot)) % 100 < u64::from(*busy_pct), *high, *low)
+                pick(
+                    mixed(mixed(*seed).wrapping_add(slot)) % 100 < u64::from(*busy_pct),
+                    *high,
+                    *low,
+                )
             }
             Self::Trace { values, step } => {
                 let index = (since.0 / step.0.max(1)) as usize % values.len().max(1);

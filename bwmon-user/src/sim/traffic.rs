@@ -116,7 +116,7 @@ const L3_SHARE_BEYOND_CACHES: f64 = 0.5;
 
 /// The cost of traffic that reached `top` kB/s with every clock at its highest and `bottom` kB/s
 /// with every clock at its lowest, where they are slower by `lowest`.
-pub fn calibrate(
+pub(super) fn calibrate(
     caches: Caches,
     kind: Kind,
     working_set_kb: u32,
