@@ -94,7 +94,10 @@ fn simulator(c: &mut Criterion) {
             b.iter_batched(
                 || {
                     let workload = builtin_workload("demo").expect("built in");
-                    (governor(&board, policy), Simulation::new(&board, workload, Setup::of(&board).expect("ships")))
+                    (
+                        governor(&board, policy),
+                        Simulation::new(&board, workload, Setup::of(&board).expect("ships")),
+                    )
                 },
                 |(mut governor, mut sim)| simulate(&mut governor, &mut sim, TICKS),
                 BatchSize::PerIteration,

@@ -164,19 +164,9 @@ impl ScriptPolicy {
     }
 
     fn checked(&self, value: Dynamic, state: &mut State) -> Result<Proposal, PolicyFault> {
-        let kind = value.type_name();
-        let Some(proposal) = value.try_cast::<Proposal>() else {
-            let place = self.source.place_of("decide");
-            let fault =
-                self.source.fault(format!("decide() answered {}, not a proposal", said(kind)));
-            let fault = match place {
-                Some(place) => fault.at(place),
-                None => fault,
-            };
-            return Err(PolicyFault::new(FaultKind::WrongType, fault.help(
-                "every way out of decide() ends in demand_kBps(n), opp(i), opp_max(), opp_min() \
-                 or hold()",
-            )));
+        let proposal = match value.try_cast_result::<Proposal>() {
+            Ok(proposal) => proposal,
+            Err(value) => return Err(self.no_proposal(value.type_name())),
         };
         state.check().map_err(|message| {
             let mut fault = self
@@ -187,6 +177,19 @@ impl ScriptPolicy {
             PolicyFault::new(FaultKind::State, fault)
         })?;
         Ok(proposal)
+    }
+
+    fn no_proposal(&self, kind: &str) -> PolicyFault {
+        let said = said(kind);
+        let mut fault = self.source.fault(format!("decide() answered {said}, not a proposal"));
+        fault.place = self.source.place_of("decide");
+        PolicyFault::new(
+            FaultKind::WrongType,
+            fault.help(
+                "every way out of decide() ends in demand_kBps(n), opp(i), opp_max(), opp_min() \
+                 or hold()",
+            ),
+        )
     }
 }
 

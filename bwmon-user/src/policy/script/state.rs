@@ -48,9 +48,15 @@ impl State {
             return Err("the state is no longer a map".into());
         };
         let mut bytes = 0;
+        let mut known = initial.iter();
         for (key, value) in map.iter() {
-            let Some(before) = initial.get(key) else {
-                return Err(format!("`this.{key}` is no key of the state"));
+            // Both are sorted: the first key that is not in its place is new, or one is missing.
+            let Some((_, before)) = known.next().filter(|(name, _)| *name == key) else {
+                return Err(if initial.contains_key(key) {
+                    "a key of the state was removed".into()
+                } else {
+                    format!("`this.{key}` is no key of the state")
+                });
             };
             if value.type_id() != before.type_id() {
                 return Err(format!(
