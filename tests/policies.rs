@@ -84,3 +84,18 @@ fn unknown_policies_are_named_with_those_that_exist() {
     std::fs::write(at(&folder, "p.rhai"), b"fn decide(obs) {\n \xff }").unwrap();
     assert!(bad(2, &["policy", "check", &at(&folder, "p.rhai")]).contains("line 2"));
 }
+
+#[test]
+fn every_policy_in_the_documentation_passes_its_check() {
+    let mut examples = 0;
+    for name in ["README.md", "docs/policy-guide.md"] {
+        let text = std::fs::read_to_string(repository().join(name)).unwrap();
+        for block in text.split("```rhai\n").skip(1) {
+            let script = block.split("```").next().unwrap();
+            let folder = folder(&[("p.rhai", script)]);
+            good(&["policy", "check", &at(&folder, "p.rhai")]);
+            examples += 1;
+        }
+    }
+    assert!(examples >= 6, "{examples}");
+}

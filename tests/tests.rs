@@ -15,6 +15,9 @@ mod common;
 // `bwmon sim` and `bwmon replay`: shapes, determinism, verification, broken journals.
 mod sim_and_replay;
 
+// The machine model: the seed's table, scenarios, charts.
+mod model;
+
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
