@@ -52,19 +52,24 @@ fn commit() -> String {
 
 /// The object in the target folder; empty when there is none.
 fn from_target_dir(out: &Path) -> Vec<u8> {
-    let Some(target) = target_dir(out) else { return Vec::new() };
-    let object = target.join(OBJECT);
+    // A cross build nests `<target>/<triple>/…`, and xtask nests whole target folders in `target`,
+    // so every folder above may be the one.
+    let mut objects = out.ancestors().map(|dir| dir.join(OBJECT));
+    let built = objects.find(|object| object.metadata().is_ok_and(|meta| meta.len() > 0));
+    let Some(object) = built.or_else(|| Some(target_dir(out)?.join(OBJECT))) else {
+        return Vec::new();
+    };
     if !object.exists() {
         // Cargo runs a build script each time when a file that it watches is missing, so an empty
         // one is put there. Where that fails, only this convenience is lost.
-        let _ = fs::create_dir_all(target.join("bpf")).and_then(|()| fs::write(&object, b""));
+        let folder = object.parent().unwrap_or(out);
+        let _ = fs::create_dir_all(folder).and_then(|()| fs::write(&object, b""));
     }
     println!("cargo::rerun-if-changed={}", object.display());
     fs::read(&object).unwrap_or_default()
 }
 
-/// The outermost folder above `OUT_DIR` that cargo marked as a target folder: a cross build nests
-/// `<target>/<triple>/…`, and xtask nests whole target folders in `target`.
+/// The outermost folder above `OUT_DIR` that cargo marked as a target folder.
 fn target_dir(out: &Path) -> Option<PathBuf> {
     let marked = out.ancestors().filter(|dir| dir.join("CACHEDIR.TAG").is_file()).last();
     marked.map(Path::to_owned).or_else(|| {

@@ -1,1 +1,31 @@
-//! Tests through the built binary and across crates.
+//! Tests through the built binary and across crates: one test binary, a sentence for each module.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests may panic, and these touch files and start processes"
+)]
+
+// Running the binary, folders, fake trees.
+mod common;
+
+// `bwmon sim` and `bwmon replay`: shapes, determinism, verification, broken journals.
+mod sim_and_replay;
+
+// `bwmon policy check` and bad policies at every door that takes one.
+mod policies;
+
+// `bwmon boards` and bad board files.
+mod boards;
+
+// `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
+mod live_tree;
+
+// Help, exit codes, broken pipes, suggestions.
+mod command_line;
+
+// What the project asks of its own tree: lints inherited, purity, file sizes.
+mod workspace;

@@ -1,5 +1,11 @@
 //! One tick of the road, doors excluded, with the native rule and with `bwmon.rhai`; and the whole
 //! simulator. `cargo xtask bench` prints the ratios of one run.
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a benchmark may panic as a test may"
+)]
 
 use bwmon_user::board::{Board, builtin};
 use bwmon_user::bwmon::ZoneMaxima;

@@ -14,9 +14,9 @@ use bwmon_user::live::probes::{Loader, ProbeSet, StandIn};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-const GETSID: StandIn = StandIn {
+const GETPRIORITY: StandIn = StandIn {
     group: "syscalls",
-    event: "sys_enter_getsid",
+    event: "sys_enter_getpriority",
     fields: &[("state", "__syscall_nr"), ("cpu_id", "__syscall_nr")],
 };
 
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     let (bare, bare_ns) = calls(span / 5, 0);
     let set = Loader::embedded()?
         .only(&[Kind::CpuFrequency])
-        .stand_in(Kind::CpuFrequency, GETSID)
+        .stand_in(Kind::CpuFrequency, GETPRIORITY)
         .load()?;
     let ProbeSet { mut reader, guard, .. } = set;
     let stop = AtomicBool::new(false);
@@ -90,7 +90,7 @@ fn calls(span: Duration, rate: u64) -> (u64, u64) {
             continue;
         }
         for _ in 0..BURST {
-            let _ = rustix::process::getsid(None);
+            let _ = rustix::process::getpriority_process(None);
         }
         made += BURST;
     }

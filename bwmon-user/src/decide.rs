@@ -161,8 +161,12 @@ pub fn decide(
         }
     };
     let decision = bound(rails, state, current, now, wanted);
-    let hold = Nanos(u64::from(proposal.hold_ms) * Nanos::PER_MS);
-    state.hold_until = state.hold_until.max(now.plus(hold));
+    // The time runs from the last wish for at least the level in force: a policy that says the
+    // same on every tick still comes down.
+    if current.is_none_or(|current| wanted >= current) {
+        let hold = Nanos(u64::from(proposal.hold_ms) * Nanos::PER_MS);
+        state.hold_until = state.hold_until.max(now.plus(hold));
+    }
     decision
 }
 
@@ -263,6 +267,20 @@ mod tests {
         decide(&table(), &rails(), &mut state, Some(Level(0)), Nanos(0), &proposal);
         assert_eq!(go(rails(), &mut state, 4, 99, Ask::Min), decision(4, Reason::HoldTime));
         assert_eq!(go(rails(), &mut state, 4, 100, Ask::Min), decision(0, Reason::Policy));
+    }
+
+    #[test]
+    fn a_hold_time_given_on_every_tick_runs_from_the_last_wish_for_the_level() {
+        let mut state = RailState::default();
+        let mut ask = |ms: u64, level: usize| {
+            let mut proposal = Proposal::new(Ask::Opp(Level(level)), "");
+            proposal.hold_ms = 50;
+            let now = Nanos(ms * Nanos::PER_MS);
+            decide(&table(), &rails(), &mut state, Some(Level(4)), now, &proposal)
+        };
+        assert_eq!(ask(0, 4), decision(4, Reason::Policy));
+        assert_eq!(ask(40, 1), decision(4, Reason::HoldTime));
+        assert_eq!(ask(50, 1), decision(1, Reason::Policy));
     }
 
     #[test]

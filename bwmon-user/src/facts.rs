@@ -19,6 +19,8 @@ pub struct FactBook {
     cpus: BTreeMap<u32, Khz>,
     updates: BTreeMap<String, Update>,
     lost: Option<u64>,
+    /// More consumers than are remembered: what the others vote is no longer known.
+    overflowed: bool,
 }
 
 type VoteKey = (String, String, String);
@@ -41,6 +43,7 @@ impl FactBook {
             ProbeEvent::IccSetBw { path, dev, node, peak_kbps, .. } => {
                 let key = (node, dev.clone(), path.clone());
                 if self.votes.len() >= MAX_VOTES && !self.votes.contains_key(&key) {
+                    self.overflowed = true;
                     return;
                 }
                 let old = self.votes.insert(key.clone(), peak_kbps);
@@ -48,15 +51,10 @@ impl FactBook {
             }
             ProbeEvent::IccSetBwEnd { path, dev, ret } => self.vote_done(dev, path, ret),
             ProbeEvent::BwmonUpdate { name, meas_kbps, up_kbps, down_kbps } => {
-                let update = self.updates.entry(name).or_insert(Update {
-                    meas: Kbps(0),
-                    up: up_kbps,
-                    down: down_kbps,
-                    count: 0,
-                });
-                update.meas = update.meas.max(meas_kbps);
-                (update.up, update.down) = (up_kbps, down_kbps);
-                update.count += 1;
+                // The last one is what the kernel's vote follows.
+                let count = self.updates.get(&name).map_or(0, |update| update.count) + 1;
+                let update = Update { meas: meas_kbps, up: up_kbps, down: down_kbps, count };
+                self.updates.insert(name, update);
             }
             ProbeEvent::CpuFrequency { target_cpu, khz } => {
                 self.cpus.insert(target_cpu, khz);
@@ -88,7 +86,7 @@ impl FactBook {
     pub fn facts(&self, board: &Board, facts: &mut ProbeFacts) {
         facts.others_kbps.clear();
         facts.others_kbps.extend(board.domains.iter().map(|domain| {
-            let (node, _) = domain.icc_nodes.as_ref()?;
+            let (node, _) = domain.icc_nodes.as_ref().filter(|_| !self.overflowed)?;
             // The monitor's own device is the kernel's governor, not somebody else.
             let own = board.monitor_of(domain).map(crate::board::Monitor::device);
             let votes = self
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_of_one_tick_give_their_largest_measurement_and_last_thresholds() {
+    fn of_several_updates_in_a_tick_the_last_counts_as_it_does_for_the_kernel() {
         let mut book = FactBook::default();
         for (meas, up) in [(8_192_000, 7_216_001), (336_000, 800_001)] {
             take(
@@ -186,7 +184,7 @@ mod tests {
         else {
             panic!("an update was taken");
         };
-        assert_eq!((meas_kbps, up_kbps, updates), (Kbps(8_192_000), Kbps(800_001), 2));
+        assert_eq!((meas_kbps, up_kbps, updates), (Kbps(336_000), Kbps(800_001), 2));
         assert_eq!(book.kernel_reading("1.pmu"), Reading::Missing(Missing::NoUpdate));
     }
 }

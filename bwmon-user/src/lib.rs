@@ -4,58 +4,58 @@
 //! answer is written down. The same road is walked live, in simulation and in replay; only the
 //! doors differ.
 
-/// Quantities with their unit in the type.
+// Quantities with their unit in the type.
 pub mod units;
 
-/// One error for one place in an operator's text.
+// One error for one place in an operator's text.
 pub mod diag;
 
-/// The board: monitors, domains, OPP tables; board files; the built-in boards.
+// The board: monitors, domains, OPP tables; board files; the built-in boards.
 pub mod board;
 
-/// The hardware block: layouts, count mathematics, the driver over `trait Registers`.
+// The hardware block: layouts, count mathematics, the driver over `trait Registers`.
 pub mod bwmon;
 
-/// What the probes report.
+// What the probes report.
 pub mod event;
 
-/// Raw readings of one tick.
+// Raw readings of one tick.
 pub mod sample;
 
-/// Sample to observation.
+// Sample to observation.
 pub mod observe;
 
-/// Observation to proposal: scripts and the native rule.
+// Observation to proposal: scripts and the native rule.
 pub mod policy;
 
-/// Proposal to decision: the guard rails.
+// Proposal to decision: the guard rails.
 pub mod decide;
 
-/// Decision to vote, and the machine's answer.
+// Decision to vote, and the machine's answer.
 pub mod vote;
 
-/// The road walked once.
+// The road walked once.
 pub mod governor;
 
-/// The story: entries, header, reading them back.
+// The story: entries, header, reading them back.
 pub mod journal;
 
-/// The four doors.
+// The four doors.
 pub mod ports;
 
-/// The one loop.
+// The one loop.
 pub mod run;
 
-/// The simulator behind the doors: block, plant, workloads, virtual clock.
+// The simulator behind the doors: block, plant, workloads, virtual clock.
 pub mod sim;
 
-/// A journal behind the doors.
+// A journal behind the doors.
 pub mod replay;
 
-/// Probe events folded into what the road uses.
+// Probe events folded into what the road uses.
 pub mod facts;
 
-/// The machine behind the doors: registers, vote paths, probes, restore file.
+// The machine behind the doors: registers, vote paths, probes, restore file.
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -63,7 +63,7 @@ pub mod facts;
 )]
 pub mod live;
 
-/// The running agent: signals, the event queue, the governing thread.
+// The running agent: signals, the event queue, the governing thread.
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -71,7 +71,7 @@ pub mod live;
 )]
 pub mod agent;
 
-/// The command line: one file per verb.
+// The command line: one file per verb.
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -42,7 +42,7 @@ pub enum Reading {
     },
     /// The kernel's driver reported what it measured (`qcom_bwmon_update`).
     Kernel {
-        /// Its measurement: the largest of the updates in this tick.
+        /// Its measurement, by the last update in this tick.
         #[serde(rename = "meas_kBps")]
         meas_kbps: Kbps,
         /// The threshold that it programmed for going up, by the last update.

@@ -3,7 +3,6 @@
 use crate::build_ebpf::build_ebpf;
 use crate::check::check;
 use crate::ctx::{Ctx, cargo};
-use crate::tools::process::Run;
 use crate::vm;
 use anyhow::{Context, Result, bail};
 use std::process::Command;

@@ -1,10 +1,12 @@
 //! Boards: the monitors of a machine, the domains they measure, their OPP tables.
 
 mod builtin;
+mod cpu;
 mod parse;
 mod table;
 
 pub use builtin::{builtin, builtin_ids, builtin_text};
+pub use cpu::{CpuOpp, CpuOpps};
 pub use parse::parse;
 pub use table::{Level, MAX_COLUMNS, OppTable, TableError};
 
@@ -30,6 +32,8 @@ pub struct Board {
     pub monitors: Vec<Monitor>,
     /// What is governed. Never empty.
     pub domains: Vec<Domain>,
+    /// CPU OPPs with their bandwidth votes, one table per cluster; empty where CPUs vote nothing.
+    pub cpu_opps: Vec<CpuOpps>,
 }
 
 /// One BWMON block.

@@ -1,6 +1,6 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
-use super::{Board, DevfreqPath, Domain, Monitor, OppTable, WINDOW_TICKS};
+use super::{Board, CpuOpps, DevfreqPath, Domain, Monitor, OppTable, WINDOW_TICKS};
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
 use crate::units::{Hz, Kbps};
@@ -21,13 +21,23 @@ struct RawBoard {
     monitor: Vec<RawMonitor>,
     #[serde(default)]
     domain: Vec<RawDomain>,
+    #[serde(default)]
+    cpu_opp: Vec<RawCpuOpp>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCpuOpp {
+    name: String,
+    columns: Vec<String>,
+    rows: Spanned<Vec<Spanned<Vec<u64>>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawMonitor {
     name: Spanned<String>,
-    node: String,
+    node: Spanned<String>,
     compatible: Vec<String>,
     layout: Layout,
     reg: Spanned<Vec<(u64, u64)>>,
@@ -128,6 +138,8 @@ impl Check<'_> {
             )
             .help("add a [[domain]] with name, columns and opp_peak_kBps"));
         }
+        let cpu_opps =
+            raw.cpu_opp.into_iter().map(|t| self.cpu_opps(t)).collect::<Result<_, _>>()?;
         Ok(Board {
             id: raw.id.into_inner(),
             name: raw.name,
@@ -135,11 +147,27 @@ impl Check<'_> {
             source: raw.source,
             monitors,
             domains,
+            cpu_opps,
+        })
+    }
+
+    fn cpu_opps(&self, raw: RawCpuOpp) -> Result<CpuOpps, Diagnostic> {
+        let whole = raw.rows.span();
+        let spans: Vec<Range<usize>> = raw.rows.get_ref().iter().map(Spanned::span).collect();
+        let rows = raw.rows.into_inner().into_iter().map(Spanned::into_inner).collect();
+        CpuOpps::new(raw.name, raw.columns, rows).map_err(|(row, message)| {
+            self.fault(spans.get(row).cloned().unwrap_or(whole), message)
+                .help("each row is [kHz, kBps per column], lowest frequency first")
         })
     }
 
     fn monitor(&self, raw: RawMonitor) -> Result<Monitor, Diagnostic> {
         self.plain_name(&raw.name, "monitor name")?;
+        if !is_file_name(raw.node.get_ref()) {
+            return Err(self
+                .fault(raw.node.span(), format!("\"{}\" names no node", raw.node.get_ref()))
+                .help("the device-tree node without its path, such as pmu@1436400"));
+        }
         let regions = raw.reg.get_ref().len();
         if regions != raw.layout.regions() {
             let message = format!(
@@ -158,7 +186,7 @@ impl Check<'_> {
         if *raw.count_unit_kb.get_ref() == 0 {
             return Err(self.fault(raw.count_unit_kb.span(), "count_unit_kB is zero").help(
                 "64 or 1024 in the mainline driver; \
-                 `bwmon boards --show sdm845` has an example",
+                 `bwmon boards sdm845 --file` has an example",
             ));
         }
         let window_us = *raw.window_us.get_ref();
@@ -170,7 +198,7 @@ impl Check<'_> {
         }
         Ok(Monitor {
             name: raw.name.into_inner(),
-            node: raw.node,
+            node: raw.node.into_inner(),
             compatible: raw.compatible,
             layout: raw.layout,
             reg: raw.reg.into_inner(),
@@ -231,7 +259,7 @@ impl Check<'_> {
     }
 
     fn devfreq(&self, raw: RawDevfreq, levels: usize) -> Result<DevfreqPath, Diagnostic> {
-        if raw.device.get_ref().is_empty() || raw.device.get_ref().contains('/') {
+        if !is_file_name(raw.device.get_ref()) {
             return Err(self
                 .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
                 .help("the name of a folder in /sys/class/devfreq"));
@@ -265,110 +293,11 @@ impl Check<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"schema = 1
-id = "toy"
-name = "Toy"
-source = "a test"
-[[monitor]]
-name = "cpu"
-node = "pmu@1000"
-compatible = ["qcom,sdm845-bwmon"]
-layout = "v4-unified"
-reg = [[0x1000, 0x600]]
-count_unit_kB = 64
-[[domain]]
-name = "ddr"
-monitor = "cpu"
-columns = ["ddr"]
-opp_peak_kBps = [
-  [800_000],
-  [1_804_000],
-]
-devfreq = { device = "1.noc", freq_hz = [100, 200] }
-"#;
-
-    fn refused(from: &str, to: &str) -> Diagnostic {
-        assert!(GOOD.contains(from), "the test replaces what is there");
-        parse("toy.toml", &GOOD.replacen(from, to, 1)).unwrap_err()
-    }
-
-    fn line(fault: &Diagnostic) -> usize {
-        fault.place.as_ref().unwrap().line
-    }
-
-    #[test]
-    fn a_good_file_gives_a_board() {
-        let board = parse("toy.toml", GOOD).unwrap();
-        assert_eq!(board.monitors[0].device(), "1000.pmu");
-        assert_eq!(board.monitors[0].scale.window_ticks, 76_800);
-        assert_eq!(board.domains[0].monitor, Some(0));
-    }
-
-    #[test]
-    fn a_row_of_the_wrong_width_is_shown_with_its_line() {
-        let fault = refused("[1_804_000]", "[1_804_000, 5]");
-        assert_eq!(line(&fault), 18);
-        assert_eq!(fault.message, "OPP row 1 has 2 values, the table has 1 columns");
-    }
-
-    #[test]
-    fn zero_and_unsorted_rows_are_shown_with_their_line() {
-        assert_eq!(line(&refused("[1_804_000]", "[0]")), 18);
-        assert_eq!(line(&refused("[1_804_000]", "[700_000]")), 18);
-    }
-
-    #[test]
-    fn an_unknown_layout_names_the_ones_that_exist() {
-        let fault = refused("v4-unified", "v6");
-        assert_eq!(line(&fault), 9);
-        assert!(fault.message.contains("v4-unified"), "{}", fault.message);
-    }
-
-    #[test]
-    fn an_unknown_key_is_refused_not_ignored() {
-        let fault = refused("count_unit_kB = 64", "count_unit_kB = 64\nspeed = 9");
-        assert_eq!(line(&fault), 12);
-        assert!(fault.message.contains("speed"), "{}", fault.message);
-    }
-
-    #[test]
-    fn a_monitor_that_is_not_there_lists_those_that_are() {
-        let fault = refused("monitor = \"cpu\"", "monitor = \"gpu\"");
-        assert_eq!(fault.help.as_deref(), Some("the monitors of this board are: cpu"));
-    }
-
-    #[test]
-    fn a_device_name_that_climbs_out_of_sysfs_is_refused() {
-        assert_eq!(line(&refused("1.noc", "../../etc")), 20);
-    }
-
-    #[test]
-    fn devfreq_needs_one_frequency_for_each_level() {
-        let fault = refused("[100, 200]", "[100]");
-        assert_eq!(fault.message, "freq_hz has 1 entries, the OPP table has 2 rows");
-    }
-
-    #[test]
-    fn a_negative_bandwidth_is_refused_by_the_type() {
-        assert_eq!(line(&refused("[800_000]", "[-5]")), 17);
-    }
-
-    #[test]
-    fn a_split_block_needs_two_regions() {
-        let fault = refused("v4-unified", "v4-split");
-        assert_eq!(fault.message, "the layout has 2 register region(s), reg lists 1");
-    }
-
-    #[test]
-    fn truncated_and_empty_files_are_faults_not_panics() {
-        for end in 0..GOOD.len() - 60 {
-            if GOOD.is_char_boundary(end) {
-                assert!(parse("toy.toml", &GOOD[..end]).is_err(), "cut at {end}");
-            }
-        }
-    }
+/// Whether `name` is one name in a folder: it is joined into sysfs paths.
+fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
 }
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

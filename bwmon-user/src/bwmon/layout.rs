@@ -101,6 +101,15 @@ pub enum Register {
 }
 
 impl Layout {
+    /// As in board files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V4Unified => "v4-unified",
+            Self::V4Split => "v4-split",
+            Self::V5 => "v5",
+        }
+    }
+
     /// Whether the block has global interrupt registers.
     pub const fn has_global_irq(self) -> bool {
         matches!(self, Self::V4Unified | Self::V4Split)

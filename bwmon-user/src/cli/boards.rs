@@ -60,7 +60,7 @@ fn show(board: &Board) -> String {
         .iter()
         .map(|m| {
             let reg: Vec<String> = m.reg.iter().map(|(a, s)| format!("{a:#x}/{s:#x}")).collect();
-            let layout = format!("{:?}", m.layout).to_lowercase();
+            let layout = m.layout.name().to_owned();
             vec![m.name.clone(), m.device(), layout, reg.join(" "), m.scale.unit_kb.to_string()]
         })
         .collect();

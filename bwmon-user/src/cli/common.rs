@@ -46,11 +46,13 @@ impl PolicyArgs {
 
 /// The script called `name`: a file, or the built-in `bwmon`.
 pub(super) fn script(name: &str) -> anyhow::Result<Source> {
-    if Path::new(name).exists() {
-        return Ok(Source { name: name.to_owned(), text: text_of(name)? });
-    }
+    // Built-in names first: a file that happens to be called so in the current folder (the binary
+    // itself, say) must not take their place. A path with a slash or an ending is a file.
     if name == "bwmon" {
         return Ok(Source { name: "bwmon".to_owned(), text: BWMON.to_owned() });
+    }
+    if Path::new(name).exists() {
+        return Ok(Source { name: name.to_owned(), text: text_of(name)? });
     }
     match did_you_mean(name, ["bwmon", "native"]) {
         Some(near) => bail!("there is no policy file {name}; did you mean the policy {near}?"),

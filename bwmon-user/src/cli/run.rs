@@ -21,15 +21,17 @@ pub(super) struct Args {
     /// What may be done to the machine
     #[arg(long, value_enum, value_name = "MODE", default_value_t = ModeArg::Govern)]
     mode: ModeArg,
-    /// Write nothing at all: judge the policy beside the kernel's driver, on its own measurements
-    /// (short for --mode shadow)
+    /// Write no vote and no register: judge the policy beside the kernel's driver, on its own
+    /// measurements (short for --mode shadow)
     #[arg(long, conflicts_with_all = ["mode", "dry_run"])]
     shadow: bool,
     /// Decide and journal, never vote (short for --mode dry-run)
     #[arg(long, conflicts_with = "mode")]
     dry_run: bool,
-    /// Distance of the ticks; below 8000 some polls find no whole 4 ms window and say so
-    #[arg(long, value_name = "US", default_value_t = 8_000, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
+    /// Distance of the ticks. A poll starts a new 4 ms window, so the default holds two whole ones
+    /// and half a millisecond for a late wake-up; below 4500 many polls find no whole window and
+    /// say so
+    #[arg(long, value_name = "US", default_value_t = 8_500, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: u64,
     /// Stop after this time [default: run until SIGINT or SIGTERM]
     #[arg(long, value_name = "MS", conflicts_with = "ticks")]
@@ -57,7 +59,7 @@ enum ModeArg {
     Govern,
     /// Decide and journal, never vote; the kernel's driver stays bound
     DryRun,
-    /// Write nothing at all; the kernel's own updates are the measurement
+    /// Write no vote and no register; the kernel's own updates are the measurement
     Shadow,
 }
 

@@ -79,6 +79,8 @@ struct DomainLine<'a> {
     fault: Option<String>,
     ask: Ask,
     why: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    hold_ms: u32,
     decision: Decision,
     vote: Option<Vote>,
     applied: Option<&'a Applied>,
@@ -98,11 +100,16 @@ impl<'a> DomainLine<'a> {
             fault,
             ask: tick.proposal.ask,
             why: &tick.proposal.why,
+            hold_ms: tick.proposal.hold_ms,
             decision: tick.decision,
             vote: tick.vote,
             applied,
         }
     }
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// What is read back from a line: all that is needed to walk it again.

@@ -40,26 +40,26 @@ pub struct Report {
 /// CAP_SYS_RAWIO: `/dev/mem`.
 const SYS_RAWIO: u32 = 17;
 
-/// Looks at `machine`, as a machine like `board` if that is known. Changes nothing that stays: the
-/// probes are loaded and let go.
+/// Looks at `machine`, as a machine like `board` if that is known. The probes are loaded and let go;
+/// what stays is a mounted tracefs, if it was not mounted before.
 pub fn doctor(machine: &Machine, board: Option<&Board>) -> Report {
     let mut rows = Vec::new();
     probes(machine, &mut rows);
     let updates = rows.iter().any(|row| row.present && row.name.contains("qcom_bwmon_update"));
     registers(machine, &mut rows);
     let devmem = rows.iter().any(|row| row.present && row.name == "/dev/mem");
-    let (mut readable, mut bound) = (false, false);
+    let (mut bound, mut governable) = (false, false);
     if let Some(board) = board {
-        (readable, bound) = monitors(machine, board, &mut rows);
+        bound = monitors(machine, board, &mut rows);
+        governable = vote_paths(machine, board, &mut rows);
     } else {
         rows.push(no_board(machine));
     }
-    let votes = board.is_some_and(|board| vote_paths(machine, board, &mut rows));
     other_paths(machine, &mut rows);
     Report {
         kernel: machine.kernel(),
         board: board.map(|board| board.id.clone()),
-        can_govern: readable && devmem && votes,
+        can_govern: devmem && governable,
         can_shadow: bound && updates,
         capabilities: rows,
     }
@@ -106,7 +106,7 @@ fn probes(machine: &Machine, rows: &mut Vec<Capability>) {
 }
 
 fn registers(machine: &Machine, rows: &mut Vec<Capability>) {
-    let lost = "no reading of the counters: --shadow is left";
+    let lost = "no reading of the counters: only --shadow, where the kernel's driver is bound";
     let path = machine.root().path("/dev/mem");
     let missing = machine.effective_capabilities().is_some_and(|mask| mask & (1 << SYS_RAWIO) == 0);
     let (present, how) = if !path.exists() {
@@ -135,9 +135,9 @@ fn no_board(machine: &Machine) -> Capability {
     row("board", false, how, "nothing to govern: `bwmon sim` runs everything on a model")
 }
 
-/// Answers whether a monitor is there, and whether the kernel's driver has one.
-fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> (bool, bool) {
-    let (mut present, mut bound) = (false, false);
+/// Answers whether the kernel's driver has a monitor.
+fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
+    let mut bound = false;
     for monitor in &board.monitors {
         let binding = Binding::new(machine.root(), &monitor.device());
         let there = binding.present();
@@ -147,14 +147,14 @@ fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> (bo
             (None, true) => format!("{} is there, no driver is bound", monitor.device()),
             (None, false) => format!("no platform device {}", monitor.device()),
         };
-        present |= there;
         bound |= driver.as_deref() == Some(KERNEL_DRIVER);
         let name = format!("monitor {}", monitor.name);
         rows.push(row(name, there, how, "its domains are not measured"));
     }
-    (present, bound)
+    bound
 }
 
+/// Answers whether a domain has both: a vote path, and a monitor on this machine.
 fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
     let mut any = false;
     for domain in &board.domains {
@@ -166,7 +166,9 @@ fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> b
         };
         match DevfreqVoter::open(machine.root(), path) {
             Ok(voter) => {
-                any = true;
+                any |= board
+                    .monitor_of(domain)
+                    .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
                 let level = voter.level_in_force().map_or_else(
                     || "unknown".to_owned(),
                     |level| format!("level {level} of {}", domain.table.top()),

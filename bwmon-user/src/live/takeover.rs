@@ -23,10 +23,10 @@ use std::sync::Arc;
 pub enum Mode {
     /// Read the registers and vote.
     Govern,
-    /// Decide and journal, write nothing to any vote path and take no driver off. Registers that
-    /// nobody holds are read.
+    /// Decide and journal, write nothing to any vote path and take no driver off. A block that
+    /// nobody holds is programmed to count, and read.
     DryRun,
-    /// Write nothing at all: the kernel's own updates are the measurement.
+    /// Write no vote and no register: the kernel's own updates are the measurement.
     Shadow,
 }
 
@@ -233,6 +233,11 @@ impl Work<'_> {
                 Applied::NotHonoured { found } => self.notes.push(format!(
                     "devfreq {} accepts votes but runs at {found} Hz whatever is voted: savings \
                      and gains are impossible there now",
+                    voter.device()
+                )),
+                Applied::Clamped { found } => self.notes.push(format!(
+                    "devfreq {}: the floor for the takeover was clamped to {found} Hz by somebody \
+                     else's limit",
                     voter.device()
                 )),
                 _ => {}

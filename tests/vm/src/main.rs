@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         };
     }
     let verdict = catch_unwind(AssertUnwindSafe(boot))
-        .unwrap_or_else(|panic| Verdict::broken(&panic_text(panic.as_ref())));
+        .unwrap_or_else(|panic| Verdict::broken(&verdict::panic_text(panic.as_ref())));
     verdict.print();
     power_off();
     ExitCode::FAILURE
@@ -66,15 +66,6 @@ fn prepare() -> Result<cmdline::Options> {
     modules::insert_all()?;
     machine::wait_until_ready()?;
     Ok(options)
-}
-
-/// The words of a panic, as far as they are text.
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let words = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("panic: {}", words.unwrap_or("no message"))
 }
 
 /// Ends the machine; with QEMU's `-no-reboot` that ends the emulator.

@@ -70,6 +70,15 @@ impl Outcome {
     }
 }
 
+/// The words of a panic, as far as they are text.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panic: {}", words.unwrap_or("no message"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

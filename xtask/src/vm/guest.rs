@@ -22,7 +22,7 @@ pub(crate) struct Programs {
 /// # Errors
 /// When the library sources or the probes cannot be had, or the build fails.
 pub(crate) fn build(ctx: &Ctx) -> Result<Programs> {
-    build_ebpf::build_ebpf(ctx)?;
+    let probes = build_ebpf::build_ebpf(ctx)?;
     let library = rust_src::library_source(ctx)?;
     // A target folder of its own, as for the probes: RUSTC_BOOTSTRAP is part of cargo's keys.
     let build = ctx.target_dir.join("vm/build");
@@ -35,6 +35,7 @@ pub(crate) fn build(ctx: &Ctx) -> Result<Programs> {
         .current_dir(&ctx.root)
         .env("RUSTC_BOOTSTRAP", "1")
         .env("__CARGO_TESTS_ONLY_SRC_ROOT", library)
+        .env("BWMON_PROBES_OBJECT", probes)
         .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
         .env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-feature=+crt-static")
         .env_remove("RUSTFLAGS")

@@ -46,9 +46,9 @@ const EXEC: StandIn = StandIn {
 };
 
 /// Fired by one system call that hardly anybody makes.
-const GETSID: StandIn = StandIn {
+const GETPRIORITY: StandIn = StandIn {
     group: "syscalls",
-    event: "sys_enter_getsid",
+    event: "sys_enter_getpriority",
     fields: &[("state", "__syscall_nr"), ("cpu_id", "__syscall_nr")],
 };
 
@@ -70,9 +70,9 @@ fn loader() -> Option<(MutexGuard<'static, ()>, Loader)> {
     None
 }
 
-fn getsid(times: usize) {
+fn getpriority(times: usize) {
     for _ in 0..times {
-        let _ = rustix::process::getsid(None);
+        let _ = rustix::process::getpriority_process(None);
     }
 }
 
@@ -116,7 +116,7 @@ fn every_program_passes_the_verifier_and_copies_what_happened() {
         .stand_in(Kind::DevfreqFrequency, SEND)
         .stand_in(Kind::DevfreqMonitor, SEND)
         .stand_in(Kind::BwmonUpdate, EXEC)
-        .stand_in(Kind::CpuFrequency, GETSID)
+        .stand_in(Kind::CpuFrequency, GETPRIORITY)
         .load()
         .unwrap();
     assert_eq!(probes.attached.len(), Kind::COUNT, "{:?}", probes.absent);
@@ -125,7 +125,7 @@ fn every_program_passes_the_verifier_and_copies_what_happened() {
     let long = dir.path().join("a-name-longer-than-the-probes-copy-from-the-kernel");
     std::os::unix::fs::symlink("/bin/true", &long).unwrap();
     let (short_pid, long_pid) = (execute("/bin/true".as_ref()), execute(&long));
-    getsid(1);
+    getpriority(1);
     let frame = send(333);
     let mut records = Vec::new();
     probes.reader.drain(&mut records);
@@ -206,7 +206,7 @@ fn nothing_is_lost_while_it_is_read_and_what_is_lost_is_counted() {
     let hear = Arc::clone(&said);
     let mut probes = loader
         .only(&[Kind::CpuFrequency])
-        .stand_in(Kind::CpuFrequency, GETSID)
+        .stand_in(Kind::CpuFrequency, GETPRIORITY)
         .warnings(move |message| hear.lock().unwrap().push(message.to_owned()))
         .load()
         .unwrap();
@@ -215,7 +215,7 @@ fn nothing_is_lost_while_it_is_read_and_what_is_lost_is_counted() {
     let (rounds, batch) = (40, 5_000);
     let mut records = Vec::new();
     for _ in 0..rounds {
-        getsid(batch);
+        getpriority(batch);
         probes.reader.drain(&mut records);
     }
     let counts = probes.reader.counts().unwrap();
@@ -226,7 +226,7 @@ fn nothing_is_lost_while_it_is_read_and_what_is_lost_is_counted() {
 
     // Now unread until it overflows.
     records.clear();
-    getsid(40_000);
+    getpriority(40_000);
     while probes.reader.drain(&mut records) > 0 {}
     let after = probes.reader.counts().unwrap();
     let row = Kind::CpuFrequency.index();
@@ -243,15 +243,18 @@ fn nothing_is_lost_while_it_is_read_and_what_is_lost_is_counted() {
 #[test]
 fn a_runtime_is_woken_by_records() {
     let Some((_turn, loader)) = loader() else { return };
-    let probes =
-        loader.only(&[Kind::CpuFrequency]).stand_in(Kind::CpuFrequency, GETSID).load().unwrap();
+    let probes = loader
+        .only(&[Kind::CpuFrequency])
+        .stand_in(Kind::CpuFrequency, GETPRIORITY)
+        .load()
+        .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ProbeSet { reader, guard, .. } = probes;
     runtime.block_on(async {
         let mut reader = AsyncProbeReader::new(reader).unwrap();
         let mut records = Vec::new();
         for round in 1..=3 {
-            getsid(10);
+            getpriority(10);
             let wanted = records.len() + 10;
             while records.len() < wanted {
                 let wait = std::time::Duration::from_secs(10);
@@ -267,13 +270,16 @@ fn a_runtime_is_woken_by_records() {
 #[test]
 fn dropping_the_guard_detaches() {
     let Some((_turn, loader)) = loader() else { return };
-    let probes =
-        loader.only(&[Kind::CpuFrequency]).stand_in(Kind::CpuFrequency, GETSID).load().unwrap();
+    let probes = loader
+        .only(&[Kind::CpuFrequency])
+        .stand_in(Kind::CpuFrequency, GETPRIORITY)
+        .load()
+        .unwrap();
     let ProbeSet { mut reader, guard, .. } = probes;
     drop(guard);
     let mut records = Vec::new();
     reader.drain(&mut records);
     records.clear();
-    getsid(100);
+    getpriority(100);
     assert_eq!(reader.drain(&mut records), 0);
 }

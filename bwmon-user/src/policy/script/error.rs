@@ -36,8 +36,8 @@ impl Source {
     /// A script that does not parse.
     pub(super) fn parse_error(&self, error: &ParseError) -> Diagnostic {
         let fault = self.at(self.fault(error.err_type().to_string()), error.position());
-        let message = fault.message.clone();
-        if message.contains("Variable") || message.contains("undefined") {
+        let message = fault.message.to_lowercase();
+        if message.contains("undefined variable") {
             return fault.help(
                 "tunables are `cfg::name` (from a `// @param` line), constants `global::NAME`, \
                  state is `this.name`",
@@ -49,14 +49,24 @@ impl Source {
         fault
     }
 
-    /// A script that failed while it ran.
-    pub(super) fn run_error(&self, error: &EvalAltResult) -> PolicyFault {
-        let (kind, mut inner) = (kind_of(error), error);
-        while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
-            inner = deeper;
+    /// Where the function `name` stands, found in the text since the engine does not tell.
+    pub(super) fn place_of(&self, name: &str) -> Option<Place> {
+        let head = format!("fn {name}(");
+        let line = self.text.lines().position(|line| line.trim_start().starts_with(&head))?;
+        Some(Place::at(&self.text, line + 1, 1))
+    }
+
+    /// A script that failed while `called` ran.
+    pub(super) fn run_error(&self, error: &EvalAltResult, called: &str) -> PolicyFault {
+        let (kind, mut inner, mut function) = (kind_of(error), error, called);
+        while let EvalAltResult::ErrorInFunctionCall(name, _, deeper, _) = inner {
+            (inner, function) = (deeper, name);
         }
-        let position = inner.position();
-        let fault = self.at(self.fault(message(inner)), position);
+        let mut fault = self.at(self.fault(message(inner)), inner.position());
+        if fault.place.is_none() {
+            // An empty loop, for one, has no position of its own.
+            fault.place = self.place_of(function);
+        }
         let fault = match suggestion(inner) {
             Some(help) => fault.help(help),
             None => fault,

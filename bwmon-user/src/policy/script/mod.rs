@@ -19,7 +19,7 @@ pub use vocabulary::{FUNCTIONS, PROPERTIES, Word};
 
 use super::{FaultKind, Policy, PolicyFault, Proposal};
 use crate::board::Board;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::Diagnostic;
 use crate::journal::PolicyRecord;
 use crate::observe::Observation;
 use observation::{Obs, Shared};
@@ -136,7 +136,7 @@ impl ScriptPolicy {
         }));
         match answer {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(self.source.run_error(&error)),
+            Ok(Err(error)) => Err(self.source.run_error(&error, name)),
             Err(_) => Err(PolicyFault::new(
                 FaultKind::Panic,
                 self.source.fault(format!("a host function panicked in {name}()")),
@@ -166,7 +166,7 @@ impl ScriptPolicy {
     fn checked(&self, value: Dynamic, state: &mut State) -> Result<Proposal, PolicyFault> {
         let kind = value.type_name();
         let Some(proposal) = value.try_cast::<Proposal>() else {
-            let place = self.place_of("decide");
+            let place = self.source.place_of("decide");
             let fault =
                 self.source.fault(format!("decide() answered {}, not a proposal", said(kind)));
             let fault = match place {
@@ -179,22 +179,14 @@ impl ScriptPolicy {
             )));
         };
         state.check().map_err(|message| {
-            PolicyFault::new(
-                FaultKind::State,
-                self.source.fault(message).help(
-                    "the keys and types of the state are those of the map that init() returns",
-                ),
-            )
+            let mut fault = self
+                .source
+                .fault(message)
+                .help("the keys and types of the state are those of the map that init() returns");
+            fault.place = self.source.place_of("decide");
+            PolicyFault::new(FaultKind::State, fault)
         })?;
         Ok(proposal)
-    }
-
-    /// Where the function `name` stands, found in the text since the engine does not tell.
-    fn place_of(&self, name: &str) -> Option<Place> {
-        let head = format!("fn {name}");
-        let line =
-            self.source.text.lines().position(|line| line.trim_start().starts_with(&head))?;
-        Some(Place::at(&self.source.text, line + 1, 1))
     }
 }
 
@@ -234,6 +226,12 @@ fn said(kind: &str) -> &str {
 
 fn compile(engine: &mut Engine, source: &Source) -> Result<AST, Diagnostic> {
     let ast = engine.compile(&source.text).map_err(|error| source.parse_error(&error))?;
+    if let Some(statement) = ast.statements().iter().find(|s| is_computed_const(s)) {
+        let fault = source
+            .fault("a constant outside of a function is a plain value")
+            .help("compute it in init(info) or decide(obs)");
+        return Err(source.at(fault, statement.position()));
+    }
     if let Some(statement) = ast.statements().iter().find(|s| !is_const(s)) {
         let fault = source
             .fault("a statement outside of a function would never run")
@@ -254,6 +252,16 @@ fn is_const(statement: &Stmt) -> bool {
     match statement {
         Stmt::Var(_, options, _) => options.intersects(rhai::ASTFlags::CONSTANT),
         Stmt::Noop(_) => true,
+        _ => false,
+    }
+}
+
+/// The top level is never run, so a constant that has to be computed would have no value.
+fn is_computed_const(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Var(parts, options, _) => {
+            options.intersects(rhai::ASTFlags::CONSTANT) && !parts.1.is_constant()
+        }
         _ => false,
     }
 }

@@ -134,6 +134,10 @@ impl Obs {
         })
     }
 
+    fn has_domain(&mut self, name: &str) -> bool {
+        self.shared.names.iter().any(|n| n.as_str() == name)
+    }
+
     fn has(&mut self, name: &str) -> Answer<bool> {
         let observations = self.shared.observations.borrow();
         let Some(obs) = observations.get(self.domain) else { return Ok(false) };
@@ -149,10 +153,13 @@ impl Obs {
             "cpu_max_kHz" => obs.cpu_max_khz.is_some(),
             "since_change_ms" => obs.since_change_us.is_some(),
             "lost_events" => obs.lost_events.is_some(),
-            other => match self.shared.names.iter().any(|n| n.as_str() == other) {
-                true => true,
-                false => return Err(raise(format!("`has(\"{other}\")`: no such reading"))),
-            },
+            "domain" | "opp_count" | "dt_us" | "valid" | "interrupt" | "above" | "below"
+            | "min_level" | "max_level" => true,
+            other => {
+                return Err(raise(format!(
+                    "`has(\"{other}\")`: no such reading; for a domain ask `has_domain`"
+                )));
+            }
         })
     }
 }
@@ -167,7 +174,10 @@ fn small(n: usize) -> i64 {
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Obs>("Observation");
-    engine.register_fn("of", Obs::of).register_fn("has", Obs::has);
+    engine
+        .register_fn("of", Obs::of)
+        .register_fn("has", Obs::has)
+        .register_fn("has_domain", Obs::has_domain);
     engine
         .register_get("domain", |o: &mut Obs| o.shared.name(o.domain))
         .register_get("opp_count", |o: &mut Obs| small(o.shared.levels(o.domain)))

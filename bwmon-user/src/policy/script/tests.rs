@@ -215,6 +215,11 @@ fn tunables_and_constants_are_seen_inside_functions() {
 fn what_would_never_run_or_cannot_be_called_is_refused() {
     assert!(refused("fn decide(obs) { hold() }\nlet x = 1;").message.contains("outside"));
     assert_eq!(refused("hold()").place.unwrap().line, 1);
+    assert_eq!(
+        refused("const A = 1;\nconst B = foo(3);\nfn decide(obs) { hold() }").place.unwrap().line,
+        2
+    );
+    assert!(refused("fn decide(obs) { nowhere }").help.unwrap().contains("cfg::"));
     assert!(refused("fn other() { 1 }").message.contains("decide"));
     assert!(refused("fn decide() { hold() }").message.contains("arguments"));
     let fault = refused("fn decide(obs) {\n  let x = ;\n}");

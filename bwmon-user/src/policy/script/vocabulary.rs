@@ -44,6 +44,7 @@ pub const PROPERTIES: &[Word] = &[
 /// What a script may call besides the standard arithmetic, array, map and string functions.
 pub const FUNCTIONS: &[Word] = &[
     ("has", "obs.has(\"name\"): whether a reading is known on this tick"),
+    ("has_domain", "obs.has_domain(\"domain\"): whether this board has that domain"),
     ("of", "obs.of(\"domain\"): the observation of another domain on the same tick"),
     ("demand_kBps", "propose the lowest level that carries this much"),
     ("opp", "propose this level"),
@@ -51,7 +52,10 @@ pub const FUNCTIONS: &[Word] = &[
     ("opp_min", "propose the lowest level"),
     ("hold", "propose the level in force"),
     ("hold_ms", "proposal.hold_ms(n): do not come down for n milliseconds afterwards"),
-    ("wake_kBps", "proposal.wake_kBps(up, down): wake levels for interrupt-driven boards"),
+    (
+        "wake_kBps",
+        "proposal.wake_kBps(up, down): wake levels; journalled, not used until boards are interrupt-driven",
+    ),
     ("why", "proposal.why(\"text\"): the reason, for the journal (48 characters)"),
     ("opp_kBps", "bandwidth of a level"),
     ("opp_ceil", "lowest level that carries this much"),

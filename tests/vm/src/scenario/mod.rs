@@ -40,7 +40,7 @@ fn run_one(name: &str) -> Outcome {
     let result = match ALL.iter().find(|(known, _)| *known == name) {
         None => Err("there is no such scenario".to_owned()),
         Some((_, scenario)) => catch_unwind(AssertUnwindSafe(scenario))
-            .map_err(|panic| crate::panic_text(panic.as_ref()))
+            .map_err(|panic| crate::verdict::panic_text(panic.as_ref()))
             .and_then(|answer| answer.map_err(|error| format!("{error:#}"))),
     };
     let ms = start.elapsed().as_millis();

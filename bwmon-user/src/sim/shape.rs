@@ -1,0 +1,132 @@
+//! How a stream's demand runs over time.
+
+use crate::units::{Kbps, Nanos};
+use std::sync::Arc;
+
+/// Demand over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// As fast as the machine can.
+    Unbounded,
+    /// The same all the time.
+    Constant(Kbps),
+    /// In a straight line from one value to another over the phase.
+    Ramp(Kbps, Kbps),
+    /// High for the first `high_us` of every `period_us`, else low.
+    Square {
+        /// Demand in the pause.
+        low: Kbps,
+        /// Demand in the pulse.
+        high: Kbps,
+        /// Length of the pulse.
+        high_us: u32,
+        /// Distance of the pulses; never 0.
+        period_us: u32,
+    },
+    /// Slots that are busy or not, drawn from `seed`: the same seed draws the same slots.
+    Bursts {
+        /// Demand in a quiet slot.
+        low: Kbps,
+        /// Demand in a busy slot.
+        high: Kbps,
+        /// Length of a slot; never 0.
+        slot_us: u32,
+        /// Percent of the slots that are busy.
+        busy_pct: u32,
+        /// What they are drawn from.
+        seed: u64,
+    },
+    /// Recorded values, `step` apart, again from the start at their end.
+    Trace {
+        /// The values; never empty.
+        values: Arc<[Kbps]>,
+        /// Their distance; never 0.
+        step: Nanos,
+    },
+}
+
+impl Shape {
+    /// The demand in kB/s, `since` the phase of length `length` began; infinite if unbounded.
+    pub fn at(&self, since: Nanos, length: Nanos) -> f64 {
+        match self {
+            Self::Unbounded => f64::INFINITY,
+            Self::Constant(kbps) => kbps.0 as f64,
+            Self::Ramp(from, to) => {
+                let share = since.0 as f64 / length.0.max(1) as f64;
+                from.0 as f64 + (to.0 as f64 - from.0 as f64) * share
+            }
+            Self::Square { low, high, high_us, period_us } => {
+                let inside = since.as_us() % u64::from((*period_us).max(1));
+                pick(inside < u64::from(*high_us), *high, *low)
+            }
+            Self::Bursts { low, high, slot_us, busy_pct, seed } => {
+                let slot = since.as_us() / u64::from((*slot_us).max(1));
+                pick(mixed(seed ^ slot) % 100 < u64::from(*busy_pct), *high, *low)
+            }
+            Self::Trace { values, step } => {
+                let index = (since.0 / step.0.max(1)) as usize % values.len().max(1);
+                values.get(index).map_or(0.0, |kbps| kbps.0 as f64)
+            }
+        }
+    }
+}
+
+fn pick(high: bool, a: Kbps, b: Kbps) -> f64 {
+    if high { a.0 as f64 } else { b.0 as f64 }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): one step, so that any slot can be drawn by itself.
+fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(shape: &Shape, ms: u64) -> f64 {
+        shape.at(Nanos(ms * Nanos::PER_MS), Nanos(100 * Nanos::PER_MS))
+    }
+
+    #[test]
+    fn a_ramp_runs_straight_over_its_phase() {
+        let ramp = Shape::Ramp(Kbps(100), Kbps(300));
+        assert_eq!([at(&ramp, 0), at(&ramp, 50), at(&ramp, 100)], [100.0, 200.0, 300.0]);
+    }
+
+    #[test]
+    fn a_square_wave_is_high_for_the_first_part_of_its_period() {
+        let wave =
+            Shape::Square { low: Kbps(1), high: Kbps(9), high_us: 4_000, period_us: 8_000 };
+        let seen: Vec<f64> = [0, 3, 4, 7, 8].iter().map(|ms| at(&wave, *ms)).collect();
+        assert_eq!(seen, [9.0, 9.0, 1.0, 1.0, 9.0]);
+    }
+
+    #[test]
+    fn bursts_are_drawn_in_about_the_share_asked_for_and_the_same_each_time() {
+        let bursts = |seed| Shape::Bursts {
+            low: Kbps(0),
+            high: Kbps(1),
+            slot_us: 1_000,
+            busy_pct: 30,
+            seed,
+        };
+        let busy = |seed| (0..10_000).map(|ms| at(&bursts(seed), ms)).sum::<f64>();
+        assert!((2_850.0..3_150.0).contains(&busy(1)), "{}", busy(1));
+        assert_eq!(busy(7), busy(7));
+        assert_ne!(busy(1), busy(2));
+    }
+
+    #[test]
+    fn a_trace_starts_again_at_its_end() {
+        let trace = Shape::Trace {
+            values: [Kbps(5), Kbps(6)].into(),
+            step: Nanos(10 * Nanos::PER_MS),
+        };
+        let seen: Vec<f64> = [0, 9, 10, 20].iter().map(|ms| at(&trace, *ms)).collect();
+        assert_eq!(seen, [5.0, 5.0, 6.0, 5.0]);
+    }
+}
