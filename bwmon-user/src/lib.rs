@@ -52,6 +52,9 @@ pub mod sim;
 // A journal behind the doors.
 pub mod replay;
 
+// Bandwidth and votes over time, as text and as SVG: pictures for people, made of plain values.
+pub mod chart;
+
 // Probe events folded into what the road uses.
 pub mod facts;
 

@@ -10,7 +10,9 @@ use crate::journal::{EntryView, Header, JournalError, PolicyRecord, SCHEMA};
 use crate::live::FileJournal;
 use crate::ports::JournalSink;
 use crate::run::{Doors, Pace, RunStats, run};
-use crate::sim::{DomainTotals, Simulation, Workload, builtin_workload, builtin_workload_names};
+use crate::sim::{
+    DomainTotals, Setup, Simulation, Workload, builtin_workload, builtin_workload_names,
+};
 use crate::units::Nanos;
 use anyhow::bail;
 use serde::Serialize;
@@ -52,8 +54,8 @@ pub(super) struct Args {
 pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let board = Arc::new(common::board(&args.board)?);
     let Some(workload) = builtin_workload(&args.workload) else {
-        let known = builtin_workload_names();
-        match crate::diag::did_you_mean(&args.workload, known) {
+        let known: Vec<&str> = builtin_workload_names().collect();
+        match crate::diag::did_you_mean(&args.workload, known.iter().copied()) {
             Some(near) => bail!("there is no workload {}; did you mean {near}?", args.workload),
             None => bail!("there is no workload {}; known: {}", args.workload, known.join(", ")),
         }
@@ -73,7 +75,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         phases: args.phases.then(|| Phases::new(workload.clone(), &board)),
     };
     let mut governor = Governor::new(board.clone(), policy, rails, &[]);
-    let mut sim = Simulation::new(&board, workload);
+    let mut sim = Simulation::new(&board, workload, Setup::of(&board)?);
     let stop = AtomicBool::new(false);
     let began = Instant::now();
     let stats = run(
@@ -93,7 +95,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     if let Some(file) = &mut sink.file {
         file.finish()?;
     }
-    let report = Report::new(&board, &record, &stats, wall_s, &sim.totals());
+    let report = Report::new(&board, &record, &stats, wall_s, &sim.plant().totals());
     if args.json {
         json(&report)?;
     } else {
@@ -239,7 +241,7 @@ struct Phases {
 }
 
 struct PhaseRow {
-    name: &'static str,
+    name: String,
     start: Nanos,
     cells: Vec<PhaseCell>,
 }
@@ -264,7 +266,7 @@ impl Phases {
         let start = Nanos(at.0 - since.0);
         if self.rows.last().is_none_or(|row| row.start != start) {
             let cells = vec![PhaseCell::default(); self.domains.len()];
-            self.rows.push(PhaseRow { name: phase.name, start, cells });
+            self.rows.push(PhaseRow { name: phase.name.clone(), start, cells });
         }
         let Some(row) = self.rows.last_mut() else { return };
         for (cell, (_, tick, _)) in row.cells.iter_mut().zip(entry.domains()) {
@@ -297,7 +299,7 @@ impl Phases {
                 });
                 rows.push(vec![
                     row.start.as_ms().to_string(),
-                    row.name.to_owned(),
+                    row.name.clone(),
                     domain.clone(),
                     or_unknown(cell.peak),
                     levels,

@@ -135,6 +135,12 @@ impl Resource {
         self.top_kbps() / self.levels.first().map_or(1.0, |kbps| kbps.0.max(1) as f64)
     }
 
+    /// The level that a vote of `kbps` gives.
+    pub fn level_for(&self, kbps: f64) -> f64 {
+        let level = self.levels.iter().map(|level| level.0 as f64).find(|level| *level >= kbps);
+        level.unwrap_or_else(|| self.top_kbps())
+    }
+
     fn top_kbps(&self) -> f64 {
         self.levels.last().map_or(1.0, |kbps| kbps.0.max(1) as f64)
     }

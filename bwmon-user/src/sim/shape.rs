@@ -61,7 +61,7 @@ impl Shape {
             }
             Self::Bursts { low, high, slot_us, busy_pct, seed } => {
                 let slot = since.as_us() / u64::from((*slot_us).max(1));
-                pick(mixed(seed ^ slot) % 100 < u64::from(*busy_pct), *high, *low)
+                pick(mixed(mixed(*seed).wrapping_add(slot)) % 100 < u64::from(*busy_pct), *high, *low)
             }
             Self::Trace { values, step } => {
                 let index = (since.0 / step.0.max(1)) as usize % values.len().max(1);
@@ -99,8 +99,7 @@ mod tests {
 
     #[test]
     fn a_square_wave_is_high_for_the_first_part_of_its_period() {
-        let wave =
-            Shape::Square { low: Kbps(1), high: Kbps(9), high_us: 4_000, period_us: 8_000 };
+        let wave = Shape::Square { low: Kbps(1), high: Kbps(9), high_us: 4_000, period_us: 8_000 };
         let seen: Vec<f64> = [0, 3, 4, 7, 8].iter().map(|ms| at(&wave, *ms)).collect();
         assert_eq!(seen, [9.0, 9.0, 1.0, 1.0, 9.0]);
     }
@@ -122,10 +121,8 @@ mod tests {
 
     #[test]
     fn a_trace_starts_again_at_its_end() {
-        let trace = Shape::Trace {
-            values: [Kbps(5), Kbps(6)].into(),
-            step: Nanos(10 * Nanos::PER_MS),
-        };
+        let trace =
+            Shape::Trace { values: [Kbps(5), Kbps(6)].into(), step: Nanos(10 * Nanos::PER_MS) };
         let seen: Vec<f64> = [0, 9, 10, 20].iter().map(|ms| at(&trace, *ms)).collect();
         assert_eq!(seen, [5.0, 5.0, 6.0, 5.0]);
     }

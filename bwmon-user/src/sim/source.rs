@@ -1,25 +1,36 @@
 //! The simulator's doors: the real driver over the model's registers, and the plant's levels.
 
 use super::block::Block;
-use super::{Plant, VirtualClock};
+use super::{KernelDriver, Plant, VirtualClock};
 use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
 use crate::ports::{Actuator, Clock, CounterSource, SourceError};
-use crate::sample::{Missing, ProbeFacts, Reading, Sample, Window};
+use crate::sample::{Missing, Reading, Sample, Window};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-struct Measured {
-    driver: Driver<Block>,
-    /// The domain whose traffic it sees; `None` for a monitor that no domain names.
-    domain: Option<usize>,
+/// Who reads the monitors of a simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measuring {
+    /// The agent polls the registers.
+    Polled,
+    /// The kernel's driver answers interrupts; the agent sees its updates.
+    Kernel,
+}
+
+enum Monitor {
+    Polled(Driver<Block>),
+    Kernel(KernelDriver),
+    /// No domain names it.
+    Unused,
 }
 
 /// Samples of a simulated machine.
 pub struct SimSource {
-    monitors: Vec<Measured>,
+    /// Each monitor with the domain whose traffic it sees.
+    monitors: Vec<(Monitor, usize)>,
     plant: Rc<RefCell<Plant>>,
     clock: VirtualClock,
     last: Nanos,
@@ -28,21 +39,33 @@ pub struct SimSource {
 
 impl SimSource {
     /// The monitors of `board`, started.
-    pub fn new(board: &Board, plant: Rc<RefCell<Plant>>, clock: VirtualClock) -> Self {
+    pub fn new(
+        board: &Board,
+        plant: Rc<RefCell<Plant>>,
+        clock: VirtualClock,
+        measuring: Measuring,
+    ) -> Self {
         let now = clock.now();
-        let monitors = board
-            .monitors
-            .iter()
-            .enumerate()
-            .map(|(index, monitor)| {
-                let block = Block::new(monitor.layout, monitor.scale.unit_kb, monitor.force_clear);
-                let mut driver =
-                    Driver::new(block, monitor.layout, monitor.scale, monitor.force_clear);
-                driver.start_polled(now);
-                let domain = board.domains.iter().position(|d| d.monitor == Some(index));
-                Measured { driver, domain }
-            })
-            .collect();
+        let monitors = board.monitors.iter().enumerate().map(|(index, monitor)| {
+            let Some((domain, described)) =
+                board.domains.iter().enumerate().find(|(_, d)| d.monitor == Some(index))
+            else {
+                return (Monitor::Unused, 0);
+            };
+            let block = Block::new(monitor.layout, monitor.scale.unit_kb, monitor.force_clear);
+            let mut driver = Driver::new(block, monitor.layout, monitor.scale, monitor.force_clear);
+            let monitor = match measuring {
+                Measuring::Polled => {
+                    driver.start_polled(now);
+                    Monitor::Polled(driver)
+                }
+                Measuring::Kernel => {
+                    Monitor::Kernel(KernelDriver::new(driver, described.table.clone(), now))
+                }
+            };
+            (monitor, domain)
+        });
+        let monitors = monitors.collect();
         Self { monitors, plant, clock, last: now, domains: board.domains.len() }
     }
 }
@@ -55,23 +78,35 @@ impl CounterSource for SimSource {
         // 19.2 MHz: 12 ticks are 625 ns.
         let ticks = (now.since(self.last).0 * 12 / 625).min(u64::from(u32::MAX)) as u32;
         sample.window = Window { start_ns: self.last, end_ns: now };
-        sample.monitors.resize(self.monitors.len(), Reading::Missing(Missing::NotStarted));
-        for (monitor, reading) in self.monitors.iter_mut().zip(&mut sample.monitors) {
-            let bytes = monitor.domain.map_or(0, |domain| plant.bytes(domain));
-            monitor.driver.registers_mut().run(ticks, bytes);
-            *reading = match monitor.driver.poll(now) {
-                Poll::Counts { maxima, elapsed } => {
-                    Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
+        sample.monitors.clear();
+        for (monitor, domain) in &mut self.monitors {
+            let bytes = plant.bytes(*domain);
+            sample.monitors.push(match monitor {
+                Monitor::Polled(driver) => polled(driver, ticks, bytes, now),
+                Monitor::Kernel(driver) => {
+                    driver.run(ticks, bytes);
+                    driver.handle(now)
                 }
-                Poll::NoWholeWindow { .. } => Reading::Missing(Missing::NoWholeWindow),
-            };
+                Monitor::Unused => Reading::Missing(Missing::Absent),
+            });
         }
-        if sample.probes.others_kbps.len() != self.domains {
-            sample.probes =
-                ProbeFacts { others_kbps: vec![None; self.domains], ..ProbeFacts::default() };
-        }
+        // What the probes would report of such a machine.
+        sample.probes.others_kbps.clear();
+        sample.probes.others_kbps.extend((0..self.domains).map(|domain| plant.others(domain)));
+        sample.probes.cpu_max_khz = plant.cpu_max_khz();
+        sample.probes.lost_events = Some(0);
         self.last = now;
         Ok(())
+    }
+}
+
+fn polled(driver: &mut Driver<Block>, ticks: u32, bytes: u64, now: Nanos) -> Reading {
+    driver.registers_mut().run(ticks, bytes);
+    match driver.poll(now) {
+        Poll::Counts { maxima, elapsed } => {
+            Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
+        }
+        Poll::NoWholeWindow { .. } => Reading::Missing(Missing::NoWholeWindow),
     }
 }
 

@@ -1,53 +1,79 @@
-//! Workloads: how much traffic the CPUs would like to move, over time.
+//! Workloads: who would like to move how much, over time.
 
-use crate::units::{Kbps, Nanos};
+use super::scenario;
+use super::shape::Shape;
+use super::traffic::{Cost, Kind};
+use crate::units::Nanos;
 
-/// How the demand runs within a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// The same all the time.
-    Constant(Kbps),
-    /// In a straight line from one value to another.
-    Ramp(Kbps, Kbps),
-    /// High for the first `high_us` of every `period_us`, else low.
-    Square {
-        /// Demand in the pause.
-        low: Kbps,
-        /// Demand in the pulse.
-        high: Kbps,
-        /// Length of the pulse.
-        high_us: u32,
-        /// Distance of the pulses; never 0.
-        period_us: u32,
-    },
+/// One source of traffic in a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// What kind; `None` for DMA, which goes straight to memory.
+    pub kind: Option<Kind>,
+    /// How much memory it goes over.
+    pub working_set_kb: u32,
+    /// CPUs that it runs on.
+    pub threads: u32,
+    /// What it asks for.
+    pub shape: Shape,
+    /// What a kilobyte costs it; `None` for the cost of its kind and working set.
+    pub cost: Option<Cost>,
+}
+
+impl Stream {
+    /// The CPUs for which costs were measured.
+    pub const ALL_THREADS: u32 = 8;
+
+    /// Traffic of a device.
+    pub fn dma(shape: Shape) -> Self {
+        Self { kind: None, working_set_kb: 0, threads: Self::ALL_THREADS, shape, cost: None }
+    }
+
+    /// Traffic of the CPUs.
+    pub fn cpu(kind: Kind, working_set_kb: u32, threads: u32, shape: Shape) -> Self {
+        Self { kind: Some(kind), working_set_kb, threads, shape, cost: None }
+    }
 }
 
 /// A span of a workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// What it is, for tables.
-    pub name: &'static str,
+    pub name: String,
     /// How long; never 0.
     pub length: Nanos,
-    /// The demand of all CPUs together on their path.
-    pub shape: Shape,
-    /// How much of it misses the last-level cache and goes on to memory.
-    pub memory_pct: u32,
+    /// Load of the CPUs, which cpufreq follows.
+    pub cpu_pct: u32,
+    /// Who moves something.
+    pub streams: Vec<Stream>,
 }
 
 /// Phases that repeat for ever. Never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
+    /// What it stands for.
+    pub what: String,
     phases: Vec<Phase>,
     length: u64,
 }
 
 impl Workload {
-    fn new(name: &'static str, phases: Vec<Phase>) -> Self {
+    /// `None` without phases, or if one has no length.
+    pub fn new(name: String, what: String, phases: Vec<Phase>) -> Option<Self> {
+        if phases.is_empty() || phases.iter().any(|phase| phase.length.0 == 0) {
+            return None;
+        }
         let length = phases.iter().map(|phase| phase.length.0).sum();
-        Self { name, phases, length }
+        Some(Self { name, what, phases, length })
+    }
+
+    /// One stream, for ever.
+    pub fn constant(name: String, what: String, stream: Stream) -> Self {
+        let length = Nanos(Nanos::PER_S);
+        let phase = Phase { name: name.clone(), length, cpu_pct: 100, streams: vec![stream] };
+        Self { name, what, phases: vec![phase], length: length.0 }
     }
 
     /// The phases.
@@ -60,112 +86,67 @@ impl Workload {
         Nanos(self.length)
     }
 
-    /// The phase at `now` and the time since it began.
-    pub fn phase_at(&self, now: Nanos) -> Option<(&Phase, Nanos)> {
-        let mut rest = now.0.checked_rem(self.length)?;
-        for phase in &self.phases {
+    /// The number of the phase at `now` and the time since it began.
+    pub fn index_at(&self, now: Nanos) -> (usize, Nanos) {
+        let mut rest = now.0.checked_rem(self.length).unwrap_or(0);
+        for (index, phase) in self.phases.iter().enumerate() {
             if rest < phase.length.0 {
-                return Some((phase, Nanos(rest)));
+                return (index, Nanos(rest));
             }
             rest -= phase.length.0;
         }
-        None
+        (0, Nanos(0))
     }
 
-    /// Demand on the CPUs' path, and how many percent of it go on to memory, at `now`.
-    pub fn demand(&self, now: Nanos) -> (Kbps, u32) {
-        let Some((phase, since)) = self.phase_at(now) else { return (Kbps(0), 0) };
-        let kbps = match phase.shape {
-            Shape::Constant(kbps) => kbps,
-            Shape::Ramp(from, to) => {
-                let share = i128::from(since.0);
-                let step = (i128::from(to.0) - i128::from(from.0)) * share
-                    / i128::from(phase.length.0.max(1));
-                Kbps(u64::try_from(i128::from(from.0) + step).unwrap_or(0))
-            }
-            Shape::Square { low, high, high_us, period_us } => {
-                if since.as_us() % u64::from(period_us.max(1)) < u64::from(high_us) {
-                    high
-                } else {
-                    low
-                }
-            }
-        };
-        (kbps, phase.memory_pct)
+    /// The phase at `now` and the time since it began.
+    pub fn phase_at(&self, now: Nanos) -> Option<(&Phase, Nanos)> {
+        let (index, since) = self.index_at(now);
+        self.phases.get(index).map(|phase| (phase, since))
     }
 }
 
-fn phase(name: &'static str, ms: u64, shape: Shape, memory_pct: u32) -> Phase {
-    Phase { name, length: Nanos(ms * Nanos::PER_MS), shape, memory_pct }
+macro_rules! scenarios {
+    ($($name:literal),* $(,)?) => {
+        const SCENARIOS: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../policies/scenarios/", $name, ".toml")))),*
+        ];
+    };
 }
+
+scenarios![
+    "demo", "idle", "stream", "frames", "camera", "launch", "memcpy", "dma", "ramp", "square"
+];
 
 /// Names of the workloads in the binary.
-pub fn builtin_workload_names() -> [&'static str; 5] {
-    ["demo", "idle", "stream", "frames", "square"]
+pub fn builtin_workload_names() -> impl Iterator<Item = &'static str> {
+    SCENARIOS.iter().map(|(name, _)| *name)
 }
 
 /// The workload called `name`.
 pub fn builtin_workload(name: &str) -> Option<Workload> {
-    use Shape::{Constant, Ramp, Square};
-    let idle = Constant(Kbps(150_000));
-    let frames =
-        Square { low: Kbps(400_000), high: Kbps(9_000_000), high_us: 6_000, period_us: 16_667 };
-    let phases = match name {
-        "demo" => vec![
-            phase("idle", 200, idle, 40),
-            phase("app start", 120, Ramp(Kbps(1_000_000), Kbps(14_000_000)), 60),
-            phase("stream", 300, Constant(Kbps(17_000_000)), 100),
-            phase("in the caches", 200, Constant(Kbps(30_000_000)), 2),
-            phase("60 Hz frames", 400, frames, 50),
-            phase("idle again", 280, idle, 40),
-        ],
-        "idle" => vec![phase("idle", 1_000, idle, 40)],
-        "stream" => vec![phase("stream", 1_000, Constant(Kbps(17_000_000)), 100)],
-        "frames" => vec![phase("60 Hz frames", 1_000, frames, 50)],
-        // A pulse each period of the block's own window, the worst case for sampling.
-        "square" => {
-            let shape = Square {
-                low: Kbps(100_000),
-                high: Kbps(12_000_000),
-                high_us: 4_000,
-                period_us: 8_000,
-            };
-            vec![phase("4 ms on, 4 ms off", 1_000, shape, 100)]
-        }
-        _ => return None,
-    };
-    let name = builtin_workload_names().into_iter().find(|known| *known == name)?;
-    Some(Workload::new(name, phases))
+    let (_, text) = SCENARIOS.iter().find(|(known, _)| *known == name)?;
+    // A test parses them all; they name no trace.
+    scenario::parse(name, text, &mut |_| Err("built-in scenarios have no traces".into())).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(name: &str, ms: u64) -> u64 {
-        builtin_workload(name).unwrap().demand(Nanos(ms * Nanos::PER_MS)).0.0
+    #[test]
+    fn every_built_in_scenario_parses_and_is_named_as_its_file() {
+        for name in builtin_workload_names() {
+            let workload = builtin_workload(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(workload.name, name);
+        }
     }
 
     #[test]
     fn phases_follow_each_other_and_start_again() {
-        // demo: idle to 200 ms, then a ramp of 120 ms; 1500 ms a round.
-        assert_eq!(at("demo", 199), 150_000);
-        assert_eq!(at("demo", 200), 1_000_000);
-        assert_eq!(at("demo", 260), 7_500_000);
-        assert_eq!(at("demo", 1_500 + 199), 150_000);
-    }
-
-    #[test]
-    fn a_square_wave_is_high_for_the_first_part_of_its_period() {
-        let seen: Vec<u64> = [0, 3, 4, 7, 8].iter().map(|ms| at("square", *ms)).collect();
-        assert_eq!(seen, [12_000_000, 12_000_000, 100_000, 100_000, 12_000_000]);
-    }
-
-    #[test]
-    fn every_built_in_workload_has_phases() {
-        for name in builtin_workload_names() {
-            let workload = builtin_workload(name).unwrap();
-            assert!(workload.phases().iter().all(|phase| phase.length.0 > 0), "{name}");
-        }
+        let demo = builtin_workload("demo").unwrap();
+        let at = |ms: u64| demo.phase_at(Nanos(ms * Nanos::PER_MS)).unwrap().0.name.clone();
+        // Idle for 200 ms, the app's start for 120, 1500 ms a round.
+        assert_eq!([at(0), at(199), at(200)], ["idle", "idle", "app start"]);
+        assert_eq!(at(1_500 + 199), "idle");
     }
 }
