@@ -87,6 +87,15 @@ impl Agent {
         })
     }
 
+    /// A line of its `/proc/PID/status` that is in kB.
+    pub(crate) fn memory_kb(&self, name: &str) -> Result<u64> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.with_context(|| format!("{path} has no {name}"))?.parse().context("not a number")
+    }
+
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).context("pid")?;

@@ -56,7 +56,7 @@ struct Boot {
 /// machines really run.
 const BOOTS: [Boot; 2] = [
     Boot { name: "relaxed", scenarios: &["watching", "agreeing"], cmdline: "iomem=relaxed" },
-    Boot { name: "strict", scenarios: &["governing", "killed"], cmdline: "" },
+    Boot { name: "strict", scenarios: &["governing", "killed", "yielding"], cmdline: "" },
 ];
 
 fn names() -> clap::builder::PossibleValuesParser {

@@ -19,22 +19,31 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const JOURNAL: &str = "/run/governing.jsonl";
+/// What the agent may have resident while it governs; loading the probes takes more for a moment.
+const MEMORY_KB: u64 = 12 * 1024;
 
 /// Runs the scenario.
 pub(crate) fn run() -> Result<Figures> {
+    let can_govern = doctor()?;
     let before = prepare()?;
     let recording = Recording::start("governing")?;
     let mut agent = start_agent("governing", JOURNAL)?;
     let mut player = player::start(2, Wire::Cut)?;
     player.must_succeed(PATIENCE)?;
     agent.must_be_running()?;
+    let mut figures = Figures::new();
+    for name in ["VmHWM", "VmRSS"] {
+        figures.insert(format!("agent_{name}_kB"), json!(agent.memory_kb(name)?));
+    }
+    let resident_kb = agent.memory_kb("VmRSS")?;
+    ensure!(resident_kb < MEMORY_KB, "the agent has {resident_kb} kB resident");
     agent.signal(Signal::INT)?;
     agent.must_succeed(PATIENCE)?;
     let recorded = recording.finish()?;
     must_be_as_before(&before)?;
     Agent::bwmon("verify", &["replay", "--verify", JOURNAL])?.must_succeed(PATIENCE)?;
 
-    let mut figures = Figures::new();
+    figures.insert("can_govern".into(), json!(can_govern));
     judge(&Journal::read(JOURNAL)?, &mut figures)?;
     judge_votes(&Journal::read(JOURNAL)?, &recorded, &mut figures)?;
     let summary: Value = serde_json::from_str(&agent.stdout()?).context("summary")?;
@@ -44,6 +53,16 @@ pub(crate) fn run() -> Result<Figures> {
     ensure!(summary.get("faults") == Some(&json!(0)), "policy faults: {summary}");
     ensure!(summary.get("refused") == Some(&json!(0)), "refused votes: {summary}");
     Ok(figures)
+}
+
+/// `bwmon doctor` finds everything that governing needs, beforehand.
+fn doctor() -> Result<bool> {
+    let mut doctor = Agent::bwmon("doctor", &["doctor", "--board", rules::BOARD, "--json"])?;
+    doctor.must_succeed(PATIENCE)?;
+    let report: Value = serde_json::from_str(&doctor.stdout()?).context("doctor's report")?;
+    let can_govern = report.get("can_govern") == Some(&json!(true));
+    ensure!(can_govern, "doctor says that this machine cannot be governed: {report}");
+    Ok(can_govern)
 }
 
 /// A governor that the agent has to change, and proof that the driver really holds the block.

@@ -7,6 +7,7 @@ mod killed;
 mod recorded;
 mod rules;
 mod watching;
+mod yielding;
 
 use crate::cmdline::Options;
 use crate::machine;
@@ -18,11 +19,12 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 4] = [
+const ALL: [(&str, Scenario); 5] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
     ("killed", killed::run),
+    ("yielding", yielding::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.
