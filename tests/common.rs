@@ -163,11 +163,16 @@ impl Tree {
     /// An agent that runs until it is stopped.
     pub(crate) fn start(&self) -> Child {
         let board = at(&self.folder, "board.toml");
-        self.command(&["run", "--board", &board, "--period-us", "4000"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        let journal = at(&self.folder, "journal");
+        let args = ["run", "--board", &board, "--period-us", "4500", "--journal", &journal];
+        self.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Waits until the running agent's journal holds `word`.
+    pub(crate) fn wait_for_journal(&self, word: &str) {
+        wait_for(word, || {
+            fs::read_to_string(self.path("journal")).is_ok_and(|text| text.contains(word))
+        });
     }
 
     pub(crate) fn restore(&self) -> Ran {

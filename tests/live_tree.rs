@@ -167,18 +167,88 @@ fn a_foreign_governor_makes_the_domain_manual_and_is_left_alone_at_the_end() {
     let agent = tree.start();
     wait_for("a vote", || tree.set_freq() == "300");
     tree.write("sys/class/devfreq/noc/governor", "powersave\n");
-    // The lowest level is voted after 16 windows; the look before that vote sees the new governor.
     let pid = agent.id().to_string();
     let file = tree.path("sys/class/devfreq/noc/userspace/set_freq");
     let before = fs::metadata(&file).unwrap().modified().unwrap();
-    wait_for("restore file", || tree.path("state/restore.json").exists());
+    // The lowest level is voted after 16 windows; the look before that vote sees the new governor.
+    tree.wait_for_journal("\"foreign\"");
     std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
     let output = agent.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told.matches("domain ddr is manual from now on").count(), 1, "{told}");
     assert_eq!(tree.governor(), "powersave");
-    assert!(said.contains("left at governor powersave"), "{said}");
+    assert!(said.contains("governor is now powersave"), "{said}");
     let after = fs::metadata(&file).unwrap().modified().unwrap();
     assert_eq!(before, after);
+}
+
+#[test]
+fn a_stderr_that_is_gone_does_not_keep_the_agent_from_putting_things_back() {
+    let tree = Tree::new();
+    let board = at(&tree.folder, "board.toml");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = tree
+        .command(&["run", "--board", &board, "--ticks", "30"])
+        .stderr(full)
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(tree.governor(), "simple_ondemand");
+    assert!(!tree.path("state/restore.json").exists());
+}
+
+#[test]
+fn registers_are_touched_only_where_the_machine_has_such_a_block() {
+    let tree = Tree::new();
+    fs::remove_dir_all(tree.path("sys/bus")).unwrap();
+    let ran = run(&tree, &[]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("no device 1400.pmu"), "{}", ran.stderr);
+    assert!(fs::read(tree.path("dev/mem")).unwrap().iter().all(|byte| *byte == 0));
+    assert_eq!(tree.governor(), "simple_ondemand");
+
+    let tree = Tree::new();
+    tree.write("sys/bus/platform/devices/1400.pmu/of_node/compatible", "acme,uart\0");
+    let ran = run(&tree, &[]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("acme,uart"), "{}", ran.stderr);
+    assert!(fs::read(tree.path("dev/mem")).unwrap().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn a_journal_that_cannot_be_made_costs_the_machine_no_takeover() {
+    let tree = Tree::new();
+    let ran = tree.run(&["--ticks", "5", "--journal", "/not/there/j"]);
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(tree.set_freq(), "undefined");
+}
+
+#[test]
+fn a_journal_that_fills_up_is_said_once_and_governing_goes_on() {
+    let tree = Tree::new();
+    let ran = tree.run(&["--ticks", "30", "--journal", "/dev/full"]);
+    // The header cannot be written: that is known before the first tick.
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("/dev/full"), "{}", ran.stderr);
+    assert_eq!(tree.governor(), "simple_ondemand");
+}
+
+#[test]
+fn a_device_that_vanishes_in_mid_run_is_said_and_the_agent_ends_well() {
+    let tree = Tree::new();
+    let agent = tree.start();
+    wait_for("a vote", || tree.set_freq() == "300");
+    fs::remove_dir_all(tree.path("sys/class/devfreq/noc")).unwrap();
+    let pid = agent.id().to_string();
+    // Sixteen windows later the lowest level is voted: into nothing.
+    tree.wait_for_journal("\"gone\"");
+    std::process::Command::new("kill").args(["-QUIT", &pid]).status().unwrap();
+    let output = agent.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("it is gone") || said.contains("nothing to put back"), "{said}");
 }
 
 #[test]

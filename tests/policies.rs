@@ -80,6 +80,9 @@ fn tunables_are_set_and_checked() {
 fn unknown_policies_are_named_with_those_that_exist() {
     assert!(bad(2, &["sim", "--policy", "nativ"]).contains("did you mean the policy native?"));
     assert!(bad(2, &["sim", "--policy", "/not/there.rhai"]).contains("built in"));
+    assert!(bad(2, &["sim", "--policy", "/dev/zero"]).contains("not a regular file"));
+    good(&["policy", "check", "native"]);
+    assert!(good(&["policy", "docs"]).stdout.contains("obs.peak_kBps"));
     let folder = folder(&[]);
     std::fs::write(at(&folder, "p.rhai"), b"fn decide(obs) {\n \xff }").unwrap();
     assert!(bad(2, &["policy", "check", &at(&folder, "p.rhai")]).contains("line 2"));

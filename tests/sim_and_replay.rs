@@ -76,7 +76,7 @@ fn a_journal_with_policy_faults_replays_to_the_byte() {
     assert_eq!(json(&["replay", "--verify", "--json", &journal])["different"], 0);
     let text = fs::read_to_string(&journal).unwrap();
     assert!(text.contains("opp(99) is not in the table"));
-    assert!(text.contains("more than 20000 operations"));
+    assert!(text.contains("more than 5000 operations"));
 }
 
 #[test]
@@ -95,6 +95,32 @@ fn a_changed_journal_differs_with_exit_code_1_and_its_line() {
     let ran = bwmon(&["replay", "--verify", &journal]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("the first is line 102"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_journal_that_was_put_together_is_refused() {
+    let folder = folder(&[]);
+    let journal = at(&folder, "j");
+    good(&["sim", "--ticks", "20", "--journal", &journal]);
+    let text = fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let refused = |changed: Vec<String>, word: &str| {
+        fs::write(&journal, changed.join("\n") + "\n").unwrap();
+        let said = bad(2, &["replay", "--verify", &journal]);
+        assert!(said.contains(word), "{said}");
+    };
+    let owned = |lines: &[&str]| lines.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>();
+    let twice = [&lines[..], &lines[5..8]].concat();
+    refused(owned(&twice), "line 22: its tick does not come after the last");
+    let missing = [&lines[..5], &lines[8..]].concat();
+    refused(owned(&missing), "does not start where the last one ended");
+    let mut header = owned(&lines);
+    header[0] = header[0].replace("busiest window", "other words");
+    refused(header, "not the one of its digest");
+    let mut header = owned(&lines);
+    header[0] = header[0].replacen("\"count_unit_kB\":64", "\"count_unit_kB\":0", 1);
+    refused(header, "cannot count so");
+    refused(owned(&lines[..1]), "no entries");
 }
 
 #[test]

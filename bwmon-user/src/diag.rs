@@ -64,22 +64,31 @@ impl Diagnostic {
     }
 }
 
+/// Characters of a source line that are shown.
+const SHOWN: usize = 160;
+
+/// `c`, or a mark in its place if it would move the cursor or change the terminal.
+pub fn printable(c: char) -> char {
+    if c.is_control() && c != '\t' { '\u{fffd}' } else { c }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.message)?;
+        let message: String =
+            self.message.chars().map(|c| if c == '\n' { c } else { printable(c) }).collect();
+        writeln!(f, "{message}")?;
         match &self.place {
             Some(place) => {
                 let number = place.line.to_string();
                 let gutter = " ".repeat(number.len());
                 writeln!(f, "{gutter}--> {}:{}:{}", self.file, place.line, place.column)?;
                 writeln!(f, "{gutter} |")?;
-                writeln!(f, "{number} | {}", place.text)?;
-                let indent: String = place
-                    .text
-                    .chars()
-                    .take(place.column - 1)
-                    .map(|c| if c == '\t' { '\t' } else { ' ' })
-                    .collect();
+                // Of a very long line the part around the fault.
+                let skip = if place.column > SHOWN { place.column - SHOWN / 2 } else { 0 };
+                let shown = place.text.chars().skip(skip).take(SHOWN);
+                writeln!(f, "{number} | {}", shown.map(printable).collect::<String>())?;
+                let before = place.text.chars().skip(skip).take(place.column - 1 - skip);
+                let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
                 write!(f, "{gutter} | {indent}^")?;
             }
             None => write!(f, " --> {}", self.file)?,
@@ -137,6 +146,14 @@ mod tests {
     fn a_near_name_is_suggested_and_a_far_one_is_not() {
         assert_eq!(did_you_mean("sdm485", ["sdm845", "sc7180"]), Some("sdm845"));
         assert_eq!(did_you_mean("raspberry", ["sdm845", "sc7180"]), None);
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal_and_long_lines_are_cut() {
+        let source = format!("{}\u{1b}[31mx", "a".repeat(500));
+        let shown = Diagnostic::new("f", "bad\u{1b}").at(Place::at(&source, 1, 501)).to_string();
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() < 200), "{shown}");
     }
 
     #[test]

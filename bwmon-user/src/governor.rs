@@ -52,7 +52,18 @@ pub struct Governor {
     fallback: Mainline,
     domains: Vec<DomainState>,
     ticks: Vec<DomainTick>,
-    faults: u64,
+    tally: Tally,
+}
+
+/// How often the policy did not have its way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Faults of the policy.
+    pub faults: u64,
+    /// Decisions that were the native rule's, because of a fault or while the policy was aside.
+    pub fallbacks: u64,
+    /// The first fault, in one line.
+    pub first_fault: Option<String>,
 }
 
 impl Governor {
@@ -80,7 +91,7 @@ impl Governor {
             policy,
             domains,
             ticks: Vec::with_capacity(board.domains.len()),
-            faults: 0,
+            tally: Tally::default(),
             board,
         }
     }
@@ -90,9 +101,9 @@ impl Governor {
         &self.board
     }
 
-    /// Policy faults so far.
-    pub fn faults(&self) -> u64 {
-        self.faults
+    /// How often the policy did not have its way so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// The level in force on `domain` by our vote.
@@ -131,8 +142,10 @@ impl Governor {
             let (proposal, origin) = match wish {
                 Ok(proposal) => (proposal, Origin::Policy),
                 Err(origin) => {
-                    if matches!(origin, Origin::Fault(_)) {
-                        self.faults += 1;
+                    self.tally.fallbacks += 1;
+                    if let Origin::Fault(fault) = &origin {
+                        self.tally.faults += 1;
+                        self.tally.first_fault.get_or_insert_with(|| fault.line());
                         state.ladder.fault(now);
                         self.policy.reset(index);
                     }
@@ -258,7 +271,9 @@ mod tests {
         let mut governor = governor(vec![]);
         let origins: Vec<Origin> = (0..4).map(|n| step(&mut governor, n, 200).origin).collect();
         assert_eq!(origins[3], Origin::Aside);
-        assert_eq!(governor.faults(), 3);
+        let tally = governor.tally();
+        assert_eq!((tally.faults, tally.fallbacks), (3, 4));
+        assert_eq!(tally.first_fault.as_deref(), Some("end of list (listed)"));
     }
 
     #[test]

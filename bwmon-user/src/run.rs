@@ -1,6 +1,6 @@
 //! The one loop: live, in simulation and in replay.
 
-use crate::governor::Governor;
+use crate::governor::{Governor, Tally};
 use crate::journal::EntryView;
 use crate::ports::{Actuator, Clock, CounterSource, JournalSink, SourceError};
 use crate::sample::Sample;
@@ -38,8 +38,8 @@ pub struct RunStats {
     pub ticks: u64,
     /// Grid points that had passed before the loop came to them.
     pub missed: u64,
-    /// Policy faults.
-    pub faults: u64,
+    /// How often the policy did not have its way.
+    pub tally: Tally,
     /// Level changes that the machine took.
     pub transitions: u64,
     /// Votes that the machine refused.
@@ -89,7 +89,7 @@ where
         stats.ticks += 1;
         point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
     }
-    stats.faults = governor.faults();
+    stats.tally = governor.tally().clone();
     Ok(stats)
 }
 

@@ -1,6 +1,8 @@
 //! The running agent: the governing loop on a thread of its own, signals on a small runtime, and
 //! putting everything back on every way out.
 
+mod narrator;
+
 use crate::board::Board;
 use crate::governor::Governor;
 use crate::journal::{Header, PolicyRecord, SCHEMA};
@@ -9,6 +11,7 @@ use crate::policy::PolicySpec;
 use crate::run::{Doors, Pace, RunStats, run};
 use crate::units::Nanos;
 use anyhow::{Context, anyhow};
+use narrator::Narrator;
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -52,6 +55,10 @@ pub struct Summary {
     pub missed: u64,
     /// Policy faults.
     pub faults: u64,
+    /// Decisions that were the native rule's.
+    pub fallbacks: u64,
+    /// The policy's first fault.
+    pub first_fault: Option<String>,
     /// Level changes taken.
     pub transitions: u64,
     /// Votes refused.
@@ -66,7 +73,11 @@ pub struct Summary {
     pub not_restored: Vec<String>,
 }
 
-/// Runs `plan` until its end, SIGINT, SIGTERM or SIGHUP. `say` gets what the operator should know,
+/// Signals that end a run in good order.
+const STOPS: [SignalKind; 4] =
+    [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+
+/// Runs `plan` until its end, SIGINT, SIGTERM, SIGHUP or SIGQUIT. `say` gets what the operator should know,
 /// one line each.
 ///
 /// # Errors
@@ -78,7 +89,7 @@ pub fn govern(plan: Plan, say: impl Fn(&str) + Send + 'static) -> anyhow::Result
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async move {
-        let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+        let mut signals = STOPS
             .map(signal)
             .into_iter()
             .collect::<Result<Vec<_>, _>>()
@@ -95,38 +106,36 @@ pub fn govern(plan: Plan, say: impl Fn(&str) + Send + 'static) -> anyhow::Result
                 summary
             })
             .context("cannot start the governing thread")?;
-        let [interrupt, terminate, hangup] = signals.as_mut_slice() else {
-            return Err(anyhow!("three signals were asked for"));
+        let [interrupt, terminate, hangup, quit] = signals.as_mut_slice() else {
+            return Err(anyhow!("four signals were asked for"));
         };
         tokio::select! {
             _ = &mut ended => {}
             _ = interrupt.recv() => stop.store(true, Ordering::Relaxed),
             _ = terminate.recv() => stop.store(true, Ordering::Relaxed),
             _ = hangup.recv() => stop.store(true, Ordering::Relaxed),
+            _ = quit.recv() => stop.store(true, Ordering::Relaxed),
         }
         thread.join().map_err(|_| anyhow!("the governing thread panicked; run `bwmon restore`"))?
     })
 }
 
 fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::Result<Summary> {
-    // The policy first: a script with a fault must not cost the machine a takeover.
+    // Policy and journal first: what is wrong with them must not cost the machine a takeover.
     let (policy, record) = plan.policy.clone().build(&plan.board)?;
+    let file = plan.journal.as_deref().map(FileJournal::create).transpose()?;
     let taken = takeover(plan.machine.root(), &plan.board, plan.mode, &plan.state_dir)?;
-    for note in &taken.notes {
-        say(note);
-    }
-    for path in &taken.paths {
-        say(&format!("domain {}: vote path {}", path.domain, path.path));
-    }
     let header = header(plan, &record, &taken);
-    let Takeover { mut source, mut actuator, levels, rails, .. } = taken;
+    let Takeover { mut source, mut actuator, levels, rails, paths, notes, .. } = taken;
     let mut governor = Governor::new(plan.board.clone(), policy, rails, &levels);
     // From here on every way out passes the end of this function.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut journal = match &plan.journal {
-            Some(name) => Some(FileJournal::create(name, &header)?.flush_each()),
-            None => None,
-        };
+        notes.iter().for_each(|note| say(note));
+        for path in &paths {
+            say(&format!("domain {}: vote path {}", path.domain, path.path));
+        }
+        let mut journal = Narrator::new(file.map(FileJournal::flush_each), say);
+        journal.begin(&header)?;
         let doors = Doors {
             source: &mut source,
             actuator: &mut actuator,
@@ -191,7 +200,9 @@ fn summary(
         mode: plan.mode.name(),
         ticks: stats.ticks,
         missed: stats.missed,
-        faults: stats.faults,
+        faults: stats.tally.faults,
+        fallbacks: stats.tally.fallbacks,
+        first_fault: stats.tally.first_fault,
         transitions: stats.transitions,
         refused: stats.refused,
         lost_events,

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// Length of a window in the mainline driver's variants: 4 ms.
 pub const WINDOW_TICKS: u32 = (TIMER_HZ / 250) as u32;
 
+/// The largest count unit: downstream trees go up to 4 MB.
+pub const MAX_UNIT_KB: u32 = 65_536;
+
 /// One machine or SoC: its monitors, its domains, their OPP tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Board {
@@ -98,6 +101,29 @@ pub struct DevfreqPath {
 }
 
 impl Board {
+    /// Checks what the types do not: for boards that come from elsewhere than a board file.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), String> {
+        if self.domains.is_empty() {
+            return Err("the board has no domains".into());
+        }
+        for monitor in &self.monitors {
+            let scale = monitor.scale;
+            let fits = scale.window_ticks > 0
+                && scale.window_ticks >> monitor.layout.window_bits() == 0
+                && (1..=MAX_UNIT_KB).contains(&scale.unit_kb);
+            if !fits {
+                return Err(format!("monitor {} cannot count so: {scale:?}", monitor.name));
+            }
+        }
+        match self.domains.iter().find(|d| d.monitor.is_some_and(|m| m >= self.monitors.len())) {
+            Some(domain) => Err(format!("domain {} has a monitor that is not there", domain.name)),
+            None => Ok(()),
+        }
+    }
+
     /// The index of the domain called `name`.
     pub fn domain_index(&self, name: &str) -> Option<usize> {
         self.domains.iter().position(|domain| domain.name == name)

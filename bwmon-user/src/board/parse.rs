@@ -1,6 +1,6 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
-use super::{Board, CpuOpps, DevfreqPath, Domain, Monitor, OppTable, WINDOW_TICKS};
+use super::{Board, CpuOpps, DevfreqPath, Domain, MAX_UNIT_KB, Monitor, OppTable, WINDOW_TICKS};
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
 use crate::units::{Hz, Kbps};
@@ -113,6 +113,13 @@ impl Check<'_> {
         for monitor in raw.monitor {
             let span = monitor.name.span();
             let monitor = self.monitor(monitor)?;
+            if let Some(other) = monitors.iter().find(|other| overlap(&other.reg, &monitor.reg)) {
+                let message = format!(
+                    "the registers of \"{}\" overlap those of \"{}\"",
+                    monitor.name, other.name
+                );
+                return Err(self.fault(span, message));
+            }
             if monitors.iter().any(|other| other.name == monitor.name) {
                 return Err(
                     self.fault(span, format!("a second monitor is called \"{}\"", monitor.name))
@@ -124,6 +131,17 @@ impl Check<'_> {
         for domain in raw.domain {
             let span = domain.name.span();
             let domain = self.domain(domain, &monitors)?;
+            let device = |d: &Domain| d.devfreq.as_ref().map(|path| path.device.clone());
+            if let Some(other) = domains
+                .iter()
+                .find(|other| device(other).is_some() && device(other) == device(&domain))
+            {
+                let message = format!(
+                    "domains \"{}\" and \"{}\" vote through the same devfreq device",
+                    other.name, domain.name
+                );
+                return Err(self.fault(span, message).help("they would undo each other's votes"));
+            }
             if domains.iter().any(|other| other.name == domain.name) {
                 return Err(
                     self.fault(span, format!("a second domain is called \"{}\"", domain.name))
@@ -168,6 +186,17 @@ impl Check<'_> {
                 .fault(raw.node.span(), format!("\"{}\" names no node", raw.node.get_ref()))
                 .help("the device-tree node without its path, such as pmu@1436400"));
         }
+        let address = raw.reg.get_ref().first().map(|(address, _)| *address);
+        let named = raw.node.get_ref().split_once('@').map(|(_, hex)| u64::from_str_radix(hex, 16));
+        if let Some(address) = address
+            && named != Some(Ok(address))
+        {
+            let message = format!("node \"{}\" is not at reg {address:#x}", raw.node.get_ref());
+            return Err(self.fault(raw.node.span(), message).help(format!(
+                "a node is called by its address, such as pmu@{address:x}; registers are written \
+                 there, so both must agree"
+            )));
+        }
         let regions = raw.reg.get_ref().len();
         if regions != raw.layout.regions() {
             let message = format!(
@@ -183,8 +212,9 @@ impl Check<'_> {
             let message = format!("region at {address:#x} is not aligned or too small for a block");
             return Err(self.fault(raw.reg.span(), message));
         }
-        if *raw.count_unit_kb.get_ref() == 0 {
-            return Err(self.fault(raw.count_unit_kb.span(), "count_unit_kB is zero").help(
+        if !(1..=MAX_UNIT_KB).contains(raw.count_unit_kb.get_ref()) {
+            let message = format!("count_unit_kB is {}", raw.count_unit_kb.get_ref());
+            return Err(self.fault(raw.count_unit_kb.span(), message).help(
                 "64 or 1024 in the mainline driver; \
                  `bwmon boards sdm845 --file` has an example",
             ));
@@ -291,6 +321,14 @@ impl Check<'_> {
             .fault(name.span(), format!("\"{text}\" is no {what}"))
             .help("1 to 32 of a-z, A-Z, 0-9, - and _"))
     }
+}
+
+/// Whether two monitors' regions touch.
+fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
+    let touches = |(x, n): &(u64, u64), (y, m): &(u64, u64)| {
+        *x < y.saturating_add(*m) && *y < x.saturating_add(*n)
+    };
+    a.iter().any(|x| b.iter().any(|y| touches(x, y)))
 }
 
 /// Whether `name` is one name in a folder: it is joined into sysfs paths.

@@ -80,6 +80,15 @@ fn a_device_name_that_climbs_out_of_sysfs_is_refused() {
 }
 
 #[test]
+fn a_node_that_is_not_where_its_registers_are_is_refused() {
+    let fault = refused("pmu@1000", "pmu@9999");
+    assert_eq!(
+        (line(&fault), fault.message.as_str()),
+        (7, "node \"pmu@9999\" is not at reg 0x1000")
+    );
+}
+
+#[test]
 fn devfreq_needs_one_frequency_for_each_level() {
     let fault = refused("[100, 200]", "[100]");
     assert_eq!(fault.message, "freq_hz has 1 entries, the OPP table has 2 rows");

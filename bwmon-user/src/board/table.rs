@@ -42,6 +42,12 @@ pub enum TableError {
         /// Columns of the table.
         columns: usize,
     },
+    /// A value beyond any bus.
+    #[error("OPP row {row} holds more than {MAX_KBPS} kBps")]
+    TooLarge {
+        /// Row, from 0.
+        row: usize,
+    },
     /// A zero value.
     #[error("OPP row {row} holds a zero: 0 kBps is no vote")]
     Zero {
@@ -60,7 +66,10 @@ impl TableError {
     /// The offending row, if it is one row's fault.
     pub fn row(&self) -> Option<usize> {
         match self {
-            Self::Width { row, .. } | Self::Zero { row } | Self::Unsorted { row } => Some(*row),
+            Self::Width { row, .. }
+            | Self::TooLarge { row }
+            | Self::Zero { row }
+            | Self::Unsorted { row } => Some(*row),
             Self::Empty | Self::NoColumns | Self::TooManyColumns(_) => None,
         }
     }
@@ -68,6 +77,9 @@ impl TableError {
 
 /// Columns a table may have: SM8650's CPU OPPs have three (LLCC, DDR, L3), none has more.
 pub const MAX_COLUMNS: usize = 4;
+
+/// The largest bandwidth: a thousand times what the fastest memory moves.
+pub(super) const MAX_KBPS: u64 = 1_000_000_000_000;
 
 /// A checked OPP table: at least one row, every row of the same width, no zero, column 0 strictly
 /// rising and no other column falling. Values are `opp-peak-kBps`: clock times bus width of one
@@ -120,6 +132,9 @@ impl OppTable {
         for (row, values) in rows.iter().enumerate() {
             if values.len() != columns.len() {
                 return Err(TableError::Width { row, found: values.len(), columns: columns.len() });
+            }
+            if values.iter().any(|kbps| kbps.0 > MAX_KBPS) {
+                return Err(TableError::TooLarge { row });
             }
             if values.contains(&Kbps(0)) {
                 return Err(TableError::Zero { row });
@@ -212,6 +227,11 @@ mod tests {
         let levels: Vec<usize> =
             [0, 800, 1799, 1800, 9999].iter().map(|k| table.floor(Kbps(*k)).0).collect();
         assert_eq!(levels, [0, 0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn a_bandwidth_that_would_overflow_is_refused() {
+        assert_eq!(one_column(&[5, u64::MAX]), Err(TableError::TooLarge { row: 1 }));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::policy::PolicySpec;
 use crate::policy::script::Source;
 use anyhow::{Context, bail};
 use std::fs;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// The shipped policies, for machines on which no policy file is installed.
@@ -15,6 +15,9 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bwmon", include_str!("../../../policies/bwmon.rhai")),
     ("adaptive", include_str!("../../../policies/adaptive.rhai")),
 ];
+
+/// Bytes of a policy, board or scenario that are read.
+const MOST: u64 = 1024 * 1024;
 
 /// `--policy` and `--set`.
 #[derive(clap::Args, Debug, Clone)]
@@ -78,7 +81,16 @@ pub(super) fn board(name: &str) -> anyhow::Result<Board> {
 }
 
 pub(super) fn text_of(name: &str) -> anyhow::Result<String> {
-    let bytes = fs::read(name).with_context(|| format!("cannot read {name}"))?;
+    let file = fs::File::open(name).with_context(|| format!("cannot read {name}"))?;
+    let kind = file.metadata().with_context(|| format!("cannot read {name}"))?;
+    if !kind.is_file() {
+        bail!("{name} is not a regular file");
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MOST {
+        bail!("{name} is larger than {MOST} bytes");
+    }
     Ok(String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
         let line = line.filter(|byte| **byte == b'\n').count() + 1;

@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::say(&format!("error: {error:#}"));
             ExitCode::from(2)
         }
     }

@@ -15,6 +15,11 @@ pub(super) fn line(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Tells the operator something on stderr. A stderr that is gone is no reason to stop.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Prints `value` as JSON for people and scripts.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)

@@ -1,9 +1,9 @@
 //! `bwmon policy`.
 
-use super::output::{json, line};
+use super::output::{json, line, say, table};
 use super::{Answer, common};
 use crate::board::{builtin, builtin_ids};
-use crate::policy::script::{CheckReport, MAX_OPERATIONS, check};
+use crate::policy::script::{CheckReport, FUNCTIONS, MAX_OPERATIONS, PROPERTIES, Word, check};
 use serde::Serialize;
 
 /// What can be done with policies.
@@ -12,6 +12,8 @@ pub(super) enum Verb {
     /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
     /// it has a fault
     Check(CheckArgs),
+    /// Print every name that a policy may use, with its meaning
+    Docs,
 }
 
 /// Arguments of `bwmon policy check`.
@@ -31,7 +33,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row {
     policy: String,
     ok: bool,
@@ -47,7 +49,22 @@ struct Row {
 pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Check(args) => check_all(&args),
+        Verb::Docs => docs(),
     }
+}
+
+fn docs() -> anyhow::Result<Answer> {
+    let rows = |words: &[Word], prefix: &str| {
+        words
+            .iter()
+            .map(|(name, what)| vec![format!("{prefix}{name}"), (*what).to_owned()])
+            .collect()
+    };
+    line(&table(&["reading", "meaning"], &[], rows(PROPERTIES, "obs.")))?;
+    line("")?;
+    line(&table(&["function", "meaning"], &[], rows(FUNCTIONS, "")))?;
+    line("\nThe language, with examples: docs/policy-guide.md")?;
+    Ok(Answer::Yes)
 }
 
 fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
@@ -67,13 +84,18 @@ fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
             ))?;
         }
         for fault in rows.iter().filter_map(|row| row.fault.as_ref()) {
-            eprintln!("error: {fault}");
+            say(&format!("error: {fault}"));
         }
     }
     Ok(if all_good { Answer::Yes } else { Answer::No })
 }
 
 fn check_one(args: &CheckArgs, name: &str) -> anyhow::Result<Row> {
+    if name == crate::policy::NATIVE {
+        // Compiled with the program; its tests check it on every board.
+        let policy = name.to_owned();
+        return Ok(Row { policy, ok: true, ..Row::default() });
+    }
     let source = common::script(name)?;
     let set: Vec<(String, String)> = args
         .set

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::common::{self, PolicyArgs};
 use super::output::{grouped, json, line, table};
-use crate::replay::{Compared, Verified, compare, verify};
+use crate::replay::{Compared, Comparison, Verified, compare, verify};
 use anyhow::bail;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
     /// A tunable of the other policy
-    #[arg(long, value_name = "NAME=VALUE", requires = "policy")]
+    #[arg(long, value_name = "NAME=VALUE", requires = "policy", conflicts_with = "verify")]
     set: Vec<String>,
     /// Print JSON
     #[arg(long)]
@@ -66,6 +66,9 @@ fn verified(args: &Args) -> anyhow::Result<Answer> {
             header.policy.name, header.board.id
         ))?;
     }
+    if entries == 0 {
+        anyhow::bail!("the journal has no entries: there is nothing to verify");
+    }
     Ok(if different == 0 { Answer::Yes } else { Answer::No })
 }
 
@@ -75,6 +78,9 @@ struct CompareReport {
     recorded_policy: String,
     policy: String,
     open_loop: bool,
+    faults: u64,
+    fallbacks: u64,
+    first_fault: Option<String>,
     domains: Vec<DomainReport>,
 }
 
@@ -115,13 +121,16 @@ fn other_policy(args: &Args, policy: &str) -> anyhow::Result<Answer> {
     let spec = PolicyArgs { policy: policy.to_owned(), set: set.collect::<anyhow::Result<_>>()? }
         .spec()?;
     let (other, record) = spec.build(&header.board)?;
-    let domains: Vec<DomainReport> =
-        compare(reader, &header, other)?.into_iter().map(Into::into).collect();
+    let Comparison { rows, tally } = compare(reader, &header, other)?;
+    let domains: Vec<DomainReport> = rows.into_iter().map(Into::into).collect();
     let report = CompareReport {
         journal: args.journal.clone(),
         recorded_policy: header.policy.name.clone(),
         policy: record.name,
         open_loop: true,
+        faults: tally.faults,
+        fallbacks: tally.fallbacks,
+        first_fault: tally.first_fault,
         domains,
     };
     if args.json {
@@ -155,5 +164,11 @@ fn other_policy(args: &Args, policy: &str) -> anyhow::Result<Answer> {
         "\n{} beside the recorded {}, open loop: the traffic did not answer to its levels",
         report.policy, report.recorded_policy
     ))?;
+    if let Some(fault) = &report.first_fault {
+        line(&format!(
+            "the native rule decided {} times instead of it; its first fault: {fault}",
+            report.fallbacks
+        ))?;
+    }
     Ok(Answer::Yes)
 }

@@ -2,7 +2,7 @@
 
 use super::Answer;
 use super::common::{self, PolicyArgs};
-use super::output::{json, line};
+use super::output::{json, line, say};
 use crate::agent::{Plan, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::units::Nanos;
@@ -25,7 +25,8 @@ pub(super) struct Args {
     /// measurements (short for --mode shadow)
     #[arg(long, conflicts_with_all = ["mode", "dry_run"])]
     shadow: bool,
-    /// Decide and journal, never vote (short for --mode dry-run)
+    /// Decide and journal, never vote; a block that no driver holds is programmed to count, and
+    /// read (short for --mode dry-run)
     #[arg(long, conflicts_with = "mode")]
     dry_run: bool,
     /// Distance of the ticks. A poll starts a new 4 ms window, so the default holds two whole ones
@@ -34,10 +35,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "US", default_value_t = 8_500, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: u64,
     /// Stop after this time [default: run until SIGINT or SIGTERM]
-    #[arg(long, value_name = "MS", conflicts_with = "ticks")]
+    #[arg(long, value_name = "MS", conflicts_with = "ticks",
+        value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
     duration_ms: Option<u64>,
     /// Stop after so many ticks
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ticks: Option<u64>,
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
@@ -99,7 +101,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         journal: args.journal.clone(),
         state_dir: args.state_dir.clone(),
     };
-    let summary = govern(plan, |note| eprintln!("bwmon: {note}"))?;
+    let summary = govern(plan, |note| say(&format!("bwmon: {note}")))?;
     report(&args, &summary)?;
     if !summary.not_restored.is_empty() {
         bail!("not put back: {}; run `bwmon restore`", summary.not_restored.join("; "));
@@ -122,9 +124,9 @@ fn clear_leftovers(machine: &Machine, args: &Args) -> anyhow::Result<()> {
     let Some(mut left) = RestoreFile::load(machine.root(), &args.state_dir)? else {
         return Ok(());
     };
-    eprintln!("bwmon: an earlier agent did not put everything back; doing that first");
+    say("bwmon: an earlier agent did not put everything back; doing that first");
     for outcome in left.put_back()? {
-        eprintln!("bwmon: {}: {}", outcome.object, outcome.what);
+        say(&format!("bwmon: {}: {}", outcome.object, outcome.what));
         if !outcome.done {
             bail!(
                 "{} is not as it was before that agent; see {}",
@@ -155,11 +157,17 @@ fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
         summary.refused,
         summary.faults,
     ))?;
+    if let Some(fault) = &summary.first_fault {
+        line(&format!(
+            "the native rule decided {} times instead of the policy; its first fault: {fault}",
+            summary.fallbacks
+        ))?;
+    }
     for restored in &summary.restored {
         line(&format!("put back: {restored}"))?;
     }
     if summary.journal_errors > 0 {
-        eprintln!("warning: {} journal entries could not be written", summary.journal_errors);
+        say(&format!("warning: {} journal entries could not be written", summary.journal_errors));
     }
     Ok(())
 }

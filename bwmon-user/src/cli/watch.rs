@@ -1,7 +1,7 @@
 //! `bwmon watch`.
 
 use super::Answer;
-use super::output::line;
+use super::output::{line, say};
 use crate::event::{ProbeEvent, ProbeRecord};
 use crate::live::probes::{AsyncProbeReader, Loader, ProbeSet};
 use crate::units::Nanos;
@@ -30,13 +30,13 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let ProbeSet { attached, absent, reader, guard: _guard } =
         Loader::embedded()?.only(&kinds).load()?;
     for gone in &absent {
-        eprintln!("bwmon: {} is absent ({}); without it: {}", gone.event, gone.why, gone.lost);
+        say(&format!("bwmon: {} is absent ({}); without it: {}", gone.event, gone.why, gone.lost));
     }
     if attached.is_empty() {
         bail!("none of the events is there to be watched");
     }
     let names: Vec<&str> = attached.iter().map(|probe| probe.event.as_str()).collect();
-    eprintln!("bwmon: watching {}; Ctrl-C ends it", names.join(", "));
+    say(&format!("bwmon: watching {}; Ctrl-C ends it", names.join(", ")));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -163,6 +163,6 @@ fn counts(args: &Args, reader: &AsyncProbeReader) -> anyhow::Result<()> {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     let seen = if seen.is_empty() { "no events".to_owned() } else { seen.join(", ") };
-    eprintln!("bwmon: {seen}; {lost} lost");
+    say(&format!("bwmon: {seen}; {lost} lost"));
     Ok(())
 }

@@ -19,9 +19,6 @@ pub enum JournalError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// It could not be read.
-    #[error("cannot read the journal: {0}")]
-    Read(std::io::Error),
     /// It is no journal of ours, or a broken one.
     #[error(transparent)]
     Broken(#[from] crate::diag::Diagnostic),

@@ -2,7 +2,10 @@
 
 use super::{Entry, Header, JournalError, SCHEMA};
 use crate::diag::{Diagnostic, Place};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+
+/// Bytes of a line that are read; a real one is a few kB long.
+const MOST: u64 = 4 * 1024 * 1024;
 
 /// Characters of a broken line that are shown.
 const SHOWN: usize = 120;
@@ -67,6 +70,11 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
+    /// The journal's name.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// The line number of the last entry, from 1.
     pub fn line(&self) -> usize {
         self.line
@@ -74,8 +82,17 @@ impl<R: BufRead> Reader<R> {
 
     fn next_line(&mut self) -> Result<bool, JournalError> {
         self.text.clear();
-        let read = self.input.read_line(&mut self.text).map_err(JournalError::Read)?;
         self.line += 1;
+        let line = self.line;
+        let read = (&mut self.input).take(MOST).read_line(&mut self.text).map_err(|error| {
+            JournalError::Broken(Diagnostic::new(
+                &self.file,
+                format!("line {line} of the journal cannot be read: {error}"),
+            ))
+        })?;
+        if read as u64 == MOST {
+            return Err(self.fault(1, format!("the line is longer than {MOST} bytes")).into());
+        }
         let kept = self.text.trim_end_matches(['\n', '\r']).len();
         self.text.truncate(kept);
         Ok(read > 0)

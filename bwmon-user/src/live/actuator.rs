@@ -1,14 +1,15 @@
 //! All domains' vote paths behind one door.
 
+use super::clock::MonotonicClock;
 use super::devfreq::DevfreqVoter;
 use super::restore::RestoreFile;
-use crate::ports::Actuator;
+use crate::ports::{Actuator, Clock};
+use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
 use serde::Serialize;
 
-/// Unchanged votes between two looks at whether they still stand: about once a second at the
-/// default period.
-const LOOK_EVERY: u32 = 125;
+/// How often it is looked whether an unchanged vote still stands.
+const LOOK_EVERY: Nanos = Nanos(Nanos::PER_S);
 
 /// How one domain is voted.
 #[derive(Debug)]
@@ -31,14 +32,18 @@ pub struct PathDescription {
 /// Votes on a live machine.
 #[derive(Debug)]
 pub struct LiveActuator {
-    paths: Vec<(VotePath, u32)>,
+    /// Each path, with the time of the last look.
+    paths: Vec<(VotePath, Nanos)>,
     restore: Option<RestoreFile>,
+    clock: MonotonicClock,
 }
 
 impl LiveActuator {
     /// One path per domain; `restore` undoes them.
     pub(super) fn new(paths: Vec<VotePath>, restore: Option<RestoreFile>) -> Self {
-        Self { paths: paths.into_iter().map(|path| (path, 0)).collect(), restore }
+        let clock = MonotonicClock;
+        let now = clock.now();
+        Self { paths: paths.into_iter().map(|path| (path, now)).collect(), restore, clock }
     }
 
     /// Puts back what was there, and says what was done for each object.
@@ -55,30 +60,41 @@ impl LiveActuator {
     }
 }
 
+/// A last resort for a panic between the takeover and the end of a run.
+impl Drop for LiveActuator {
+    fn drop(&mut self) {
+        if let Some(restore) = &mut self.restore
+            && !restore.items().is_empty()
+        {
+            let _ = restore.put_back();
+        }
+    }
+}
+
 impl Actuator for LiveActuator {
     fn apply(&mut self, vote: &Vote) -> Applied {
-        let Some((path, unchanged)) = self.paths.get_mut(vote.domain) else {
+        let now = self.clock.now();
+        let Some((path, looked)) = self.paths.get_mut(vote.domain) else {
             return Applied::Refused { why: "no such domain".into() };
         };
-        match path {
-            VotePath::DryRun if vote.change => Applied::DryRun,
-            VotePath::DryRun => Applied::InForce,
-            VotePath::Devfreq(voter) if vote.change => {
-                *unchanged = 0;
-                // Somebody may have taken the device since the last look.
-                match voter.look() {
-                    Applied::InForce => voter.vote(vote.level),
-                    other => other,
-                }
-            }
-            VotePath::Devfreq(voter) => {
-                *unchanged += 1;
-                if !unchanged.is_multiple_of(LOOK_EVERY) {
-                    return Applied::InForce;
-                }
-                voter.look()
-            }
+        let voter = match path {
+            VotePath::DryRun if vote.change => return Applied::DryRun,
+            VotePath::DryRun => return Applied::InForce,
+            VotePath::Devfreq(voter) => voter,
+        };
+        if !vote.change && now.since(*looked) < LOOK_EVERY {
+            return Applied::InForce;
         }
+        *looked = now;
+        // Somebody may have taken the device since the last look.
+        let answer = match voter.look() {
+            Applied::InForce if vote.change => voter.vote(vote.level),
+            answer => answer,
+        };
+        if let (Applied::Foreign { what }, Some(restore)) = (&answer, &mut self.restore) {
+            restore.forget_devfreq(voter.device(), what);
+        }
+        answer
     }
 
     fn release(&mut self) -> Result<(), Vec<String>> {

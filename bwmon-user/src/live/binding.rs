@@ -1,6 +1,6 @@
 //! The kernel's own driver: is it bound to a monitor, letting go of it, giving it back.
 
-use super::root::{Root, write_value};
+use super::root::{Root, strings, write_value};
 use std::io;
 use std::path::PathBuf;
 
@@ -23,6 +23,11 @@ impl Binding {
     /// Whether the device exists.
     pub(super) fn present(&self) -> bool {
         self.device_dir().exists()
+    }
+
+    /// Its device-tree node's `compatible`; empty where there is no node.
+    pub(super) fn compatible(&self) -> Vec<String> {
+        strings(&self.device_dir().join("of_node/compatible"))
     }
 
     /// The driver that is bound, if one is.

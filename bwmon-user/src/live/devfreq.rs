@@ -38,6 +38,17 @@ pub enum DevfreqError {
         /// What it offers.
         offers: String,
     },
+    /// It is under no governor that could be put back.
+    #[error(
+        "devfreq {device} is under the governor \"{governor}\", which it does not offer: nothing \
+         could be put back"
+    )]
+    NoGovernorNow {
+        /// The device.
+        device: String,
+        /// What it says.
+        governor: String,
+    },
     /// The board file names frequencies that the device does not list.
     #[error("devfreq {device} has no frequency {freq} Hz; it lists: {listed}")]
     UnlistedFrequency {
@@ -124,6 +135,10 @@ impl DevfreqVoter {
     /// When that could not be noted (nothing was changed), or the governor was not taken.
     pub fn take_over(&mut self, restore: &mut RestoreFile) -> Result<(), DevfreqError> {
         let governor = self.read("governor")?;
+        let offers = self.read("available_governors")?;
+        if !offers.split_whitespace().any(|name| name == governor) {
+            return Err(DevfreqError::NoGovernorNow { device: self.device.clone(), governor });
+        }
         let target_hz = self.read("target_freq").ok().and_then(|text| text.parse().ok());
         restore.note(Item::Devfreq {
             device: self.device.clone(),
@@ -213,6 +228,9 @@ pub(super) fn put_back(
         return Ok("it is gone: nothing to put back".into());
     }
     let now = read_line(&dir.join("governor"))?;
+    if now.is_empty() {
+        return Err(io::Error::other("its governor reads as nothing"));
+    }
     if now != OURS {
         return Ok(if now == governor {
             format!("governor is {governor} already")

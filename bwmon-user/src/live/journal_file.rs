@@ -15,23 +15,29 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// Creates the file `name` and writes the header.
+    /// Creates the file `name`.
     ///
     /// # Errors
-    /// When it cannot be created or written.
-    pub fn create(name: &str, header: &Header) -> Result<Self, JournalError> {
-        let fail = |error| JournalError::Write { file: name.to_owned(), error };
-        let file = File::create(name).map_err(fail)?;
-        let mut journal = Self {
+    /// When it cannot be created.
+    pub fn create(name: &str) -> Result<Self, JournalError> {
+        let file = File::create(name)
+            .map_err(|error| JournalError::Write { file: name.to_owned(), error })?;
+        Ok(Self {
             name: name.to_owned(),
             out: BufWriter::with_capacity(64 * 1024, file),
             flush_each: false,
             line: Vec::new(),
-        };
-        serde_json::to_writer(&mut journal.line, header).map_err(|e| fail(io::Error::from(e)))?;
-        journal.write_line()?;
-        journal.finish()?;
-        Ok(journal)
+        })
+    }
+
+    /// Writes the first line.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&mut self, header: &Header) -> Result<(), JournalError> {
+        serde_json::to_writer(&mut self.line, header).map_err(|e| self.fault(e.into()))?;
+        self.write_line()?;
+        self.finish()
     }
 
     /// From now on every entry reaches the file at once, so that a killed agent leaves whole lines.

@@ -1,8 +1,7 @@
 //! What machine this is.
 
-use super::root::{Root, names, read_line};
+use super::root::{Root, names, read_line, strings};
 use crate::board::{Board, builtin, builtin_ids};
-use std::path::PathBuf;
 
 /// The machine under a root.
 #[derive(Clone, Debug)]
@@ -63,16 +62,6 @@ impl Machine {
     pub fn root(&self) -> &Root {
         &self.root
     }
-}
-
-/// A device-tree string list: each ends with a NUL.
-fn strings(path: &PathBuf) -> Vec<String> {
-    let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
-    bytes
-        .split(|byte| *byte == 0)
-        .filter(|part| !part.is_empty())
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect()
 }
 
 #[cfg(test)]

@@ -72,6 +72,16 @@ pub enum RestoreError {
         /// What the system said.
         error: io::Error,
     },
+    /// `/proc/sys/kernel/random/boot_id` cannot be read.
+    #[error(
+        "the restore file {} is there, but not which boot this is (is /proc mounted?); nothing was \
+         changed",
+        path.display()
+    )]
+    UnknownBoot {
+        /// The file.
+        path: PathBuf,
+    },
     /// It holds something else.
     #[error(
         "the restore file {} is broken ({error}); nothing was changed. Look at it, put back what \
@@ -101,6 +111,8 @@ pub struct RestoreFile {
     root: Root,
     path: PathBuf,
     record: Record,
+    /// What was given up while the agent ran.
+    left: Vec<Outcome>,
 }
 
 impl RestoreFile {
@@ -116,15 +128,18 @@ impl RestoreFile {
                 boot_id: boot_id(root),
                 items: Vec::new(),
             },
+            left: Vec::new(),
         }
     }
 
-    /// The one that an earlier agent left, or `None`. One from before the last boot is removed:
-    /// the machine has forgotten what it undoes.
+    /// The one that an earlier agent left, or `None`. One from before the last boot is set aside
+    /// (as `restore.json.old`): the machine has forgotten what it undoes.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// When it is there and cannot be read, or it cannot be told which boot this is.
     pub fn load(root: &Root, state_dir: &Path) -> Result<Option<Self>, RestoreError> {
+        // Left by an agent that was killed while it wrote.
+        let _ = std::fs::remove_file(state_dir.join("restore.json.new"));
         let path = state_dir.join("restore.json");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -136,15 +151,20 @@ impl RestoreFile {
         if record.schema != SCHEMA {
             return Err(broken(format!("schema {} is not known", record.schema)));
         }
-        if record.boot_id != boot_id(root) {
-            std::fs::remove_file(&path).map_err(|error| RestoreError::Io {
-                what: "remove",
+        let boot = boot_id(root);
+        if boot.is_empty() {
+            return Err(RestoreError::UnknownBoot { path });
+        }
+        if record.boot_id != boot {
+            let aside = path.with_extension("json.old");
+            std::fs::rename(&path, aside).map_err(|error| RestoreError::Io {
+                what: "set aside",
                 path,
                 error,
             })?;
             return Ok(None);
         }
-        Ok(Some(Self { root: root.clone(), path, record }))
+        Ok(Some(Self { root: root.clone(), path, record, left: Vec::new() }))
     }
 
     /// The file.
@@ -168,13 +188,27 @@ impl RestoreFile {
         })
     }
 
+    /// Somebody else has taken `device` over: its item is dropped, and `why` is said at the end.
+    pub fn forget_devfreq(&mut self, device: &str, why: &str) {
+        let gone = |item: &Item| matches!(item, Item::Devfreq { device: d, .. } if d == device);
+        let Some(index) = self.record.items.iter().position(gone) else { return };
+        let item = self.record.items.remove(index);
+        self.left.push(Outcome {
+            object: item.object(),
+            done: true,
+            what: format!("left as it is: {why}"),
+        });
+        // If this cannot be written the item stays on disk, and `restore` looks again.
+        let _ = self.save();
+    }
+
     /// Puts everything back, last first. Each item is tried, whatever happened to the others; what
     /// could not be done stays in the file.
     ///
     /// # Errors
     /// When the file itself cannot be brought up to date.
     pub fn put_back(&mut self) -> Result<Vec<Outcome>, RestoreError> {
-        let mut outcomes = Vec::new();
+        let mut outcomes = std::mem::take(&mut self.left);
         let mut left = Vec::new();
         for item in std::mem::take(&mut self.record.items).into_iter().rev() {
             let outcome = match put_back(&self.root, &item) {
@@ -312,12 +346,23 @@ mod tests {
     }
 
     #[test]
-    fn a_file_from_before_the_last_boot_is_dropped() {
+    fn without_a_boot_id_nothing_is_touched() {
+        let (_folder, root) = tree();
+        drop(noted(&root));
+        std::fs::remove_file(root.path("/proc/sys/kernel/random/boot_id")).unwrap();
+        let error = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap_err().to_string();
+        assert!(error.contains("/proc mounted"), "{error}");
+        assert!(root.path("/run/bwmon/restore.json").exists());
+    }
+
+    #[test]
+    fn a_file_from_before_the_last_boot_is_set_aside() {
         let (_folder, root) = tree();
         drop(noted(&root));
         std::fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b\n").unwrap();
         assert!(RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().is_none());
         assert!(!root.path("/run/bwmon/restore.json").exists());
+        assert!(root.path("/run/bwmon/restore.json.old").exists());
     }
 
     #[test]

@@ -30,12 +30,22 @@ impl Root {
     }
 }
 
+/// Bytes of a file under /sys or /proc that are read; a page is what the kernel gives.
+const MOST: u64 = 64 * 1024;
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// A one-line file's text, without white space around it.
 ///
 /// # Errors
 /// As the system says.
 pub(super) fn read_line(path: &Path) -> io::Result<String> {
-    let bytes = std::fs::read(path)?;
+    let bytes = read(path)?;
     Ok(String::from_utf8_lossy(&bytes).trim_matches(['\n', ' ', '\t', '\0']).to_owned())
 }
 
@@ -56,4 +66,14 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
         entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// A device-tree string list: each ends with a NUL.
+pub(super) fn strings(path: &Path) -> Vec<String> {
+    let Ok(bytes) = read(path) else { return Vec::new() };
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect()
 }

@@ -9,7 +9,7 @@ use super::probes::{Loader, ProbeSet};
 use super::restore::{Item, RestoreFile};
 use super::root::Root;
 use super::source::{LiveMonitor, LiveSource};
-use crate::board::{Board, Level};
+use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
 use crate::vote::Applied;
@@ -283,6 +283,7 @@ impl Work<'_> {
             Mode::Shadow => false,
         };
         if may_read {
+            self.must_be_that_block(&binding, monitor)?;
             if let Some(driver) = &bound {
                 self.take_off(&binding, driver)?;
             }
@@ -306,6 +307,28 @@ impl Work<'_> {
         };
         self.notes.push(format!("monitor {} ({}): {why}", monitor.name, monitor.device()));
         Ok(LiveMonitor::Absent)
+    }
+
+    /// Registers are written only where the machine says that such a block is.
+    fn must_be_that_block(&self, binding: &Binding, monitor: &Monitor) -> anyhow::Result<()> {
+        if !binding.present() {
+            bail!(
+                "monitor {}: this machine has no device {}; is it the right board?",
+                monitor.name,
+                binding.device
+            );
+        }
+        let found = binding.compatible();
+        if !found.is_empty() && !found.iter().any(|name| monitor.compatible.contains(name)) {
+            bail!(
+                "monitor {}: {} is {} here and {} in the board; is it the right board?",
+                monitor.name,
+                binding.device,
+                found.join(" "),
+                monitor.compatible.join(" ")
+            );
+        }
+        Ok(())
     }
 
     fn take_off(&mut self, binding: &Binding, driver: &str) -> anyhow::Result<()> {

@@ -1,10 +1,12 @@
 //! A journal behind the doors: the road is walked again over recorded samples and answers.
 
-use crate::governor::Governor;
+use crate::diag::Diagnostic;
+use crate::governor::{Governor, Tally};
 use crate::journal::{EntryDomain, EntryView, Header, JournalError, Reader};
 use crate::policy::{self, Policy, PolicySpec};
 use crate::ports::Actuator;
 use crate::run::{RunStats, walk};
+use crate::sample::Sample;
 use crate::units::Kbps;
 use crate::vote::{Applied, Vote};
 use std::collections::VecDeque;
@@ -30,12 +32,17 @@ pub fn verify<R: BufRead>(
     mut journal: Reader<R>,
     header: &Header,
 ) -> Result<Verified, JournalError> {
+    checked(journal.file(), header)?;
     let policy = PolicySpec::from_record(&header.policy).build(&header.board)?.0;
     let mut governor = governor(header, policy);
+    let file = journal.file().to_owned();
+    let mut before: Option<Sample> = None;
     let mut answers = Recorded::default();
     let (mut applied, mut stats) = (Vec::new(), RunStats::default());
     let mut found = Verified::default();
     while let Some((entry, recorded)) = journal.next_entry()? {
+        let line = found.entries as usize + 2;
+        follows(&file, line, header, before.as_ref(), &entry.sample)?;
         answers.take(entry.domains);
         walk(&mut governor, &mut answers, &entry.sample, &mut applied, &mut stats);
         let again = EntryView::new(governor.board(), &entry.sample, governor.last(), &applied)
@@ -49,6 +56,7 @@ pub fn verify<R: BufRead>(
                 found.first = Some((journal.line(), recorded, again));
             }
         }
+        before = Some(entry.sample);
     }
     Ok(found)
 }
@@ -72,6 +80,15 @@ pub struct Compared {
     pub other_transitions: u64,
 }
 
+/// What another policy did on recorded samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// One row per domain.
+    pub rows: Vec<Compared>,
+    /// How often the other policy did not have its way.
+    pub tally: Tally,
+}
+
 /// Walks `journal` with its own policy and with `other`, both over the recorded samples. Open loop:
 /// the traffic does not answer to the other policy's levels.
 ///
@@ -81,7 +98,8 @@ pub fn compare<R: BufRead>(
     mut journal: Reader<R>,
     header: &Header,
     other: Box<dyn Policy>,
-) -> Result<Vec<Compared>, JournalError> {
+) -> Result<Comparison, JournalError> {
+    checked(journal.file(), header)?;
     let own = PolicySpec::from_record(&header.policy).build(&header.board)?.0;
     let mut own = governor(header, own);
     let mut other = governor(header, other);
@@ -114,7 +132,52 @@ pub fn compare<R: BufRead>(
         row.recorded_mean = Kbps((own / ticks) as u64);
         row.other_mean = Kbps((other / ticks) as u64);
     }
-    Ok(rows)
+    Ok(Comparison { rows, tally: other.tally().clone() })
+}
+
+/// A journal's header says what its entries are measured with.
+fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
+    let wrong = |what: String| Err(Diagnostic::new(file, what).into());
+    if let Err(why) = header.board.check() {
+        return wrong(format!("the board in the journal's header does not fit: {why}"));
+    }
+    if header.rails.len() != header.board.domains.len() {
+        return wrong("the header has other rails than its board has domains".into());
+    }
+    let digest = policy::script::digest(&header.policy.source);
+    if header.policy.name != policy::NATIVE && digest != header.policy.digest {
+        return wrong("the policy in the header is not the one of its digest".into());
+    }
+    Ok(())
+}
+
+/// An entry that cannot follow the one before it was put there by somebody else.
+fn follows(
+    file: &str,
+    line: usize,
+    header: &Header,
+    before: Option<&Sample>,
+    sample: &Sample,
+) -> Result<(), JournalError> {
+    let wrong = |what: &str| {
+        let message = format!("line {line}: {what}");
+        Err(Diagnostic::new(file, message).help("the journal was changed or put together").into())
+    };
+    if sample.monitors.len() != header.board.monitors.len() {
+        return wrong("other readings than the board has monitors");
+    }
+    if sample.window.end_ns < sample.window.start_ns {
+        return wrong("its window ends before it starts");
+    }
+    match before {
+        Some(before) if sample.tick <= before.tick => {
+            wrong("its tick does not come after the last")
+        }
+        Some(before) if sample.window.start_ns != before.window.end_ns => {
+            wrong("its window does not start where the last one ended")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn governor(header: &Header, policy: Box<dyn policy::Policy>) -> Governor {

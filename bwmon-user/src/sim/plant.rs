@@ -22,6 +22,9 @@ struct Known {
     ddr: Option<usize>,
 }
 
+/// The kernel's window.
+const WINDOW: Nanos = Nanos(4 * Nanos::PER_MS);
+
 /// A stream counts as held back below this share of what it would get with every clock at the top.
 const SERVED: f64 = 0.97;
 
@@ -35,6 +38,8 @@ pub struct Plant {
     cpufreq: Cpufreq,
     calibration: Calibration,
     useful_kb: f64,
+    /// Length of the step.
+    span: Nanos,
     /// Clocks before the last change, for the time that it takes.
     before: Clocks,
 }
@@ -85,6 +90,7 @@ impl Plant {
             cpufreq,
             calibration,
             useful_kb: 0.0,
+            span: Nanos(0),
         };
         plant.before = plant.clocks();
         plant
@@ -107,7 +113,16 @@ impl Plant {
         }
     }
 
-    /// Lets the time from `start` to `end` pass.
+    /// Where the step that starts at `from` has to end, to lie within one phase and within one of
+    /// the block's windows on the grid; not after `end`.
+    pub fn step_end(&self, from: Nanos, end: Nanos) -> Nanos {
+        let window = (from.0 / WINDOW.0 + 1) * WINDOW.0;
+        let (phase, since) = self.workload.index_at(from);
+        let left = self.workload.phases().get(phase).map_or(WINDOW, |p| p.length.since(since));
+        end.min(Nanos(window)).min(from.plus(left))
+    }
+
+    /// Lets the time from `start` to `end` pass, within one phase.
     pub fn step(&mut self, start: Nanos, end: Nanos) {
         let (phase, since) = self.workload.index_at(start);
         let cpufreq_voter = self.paths.len();
@@ -117,6 +132,7 @@ impl Plant {
         };
         self.cpufreq.follow(cpu_pct, &mut self.resources, cpufreq_voter);
         let span = end.since(start);
+        self.span = span;
         let changed = self.resources.iter_mut().fold(false, |any, r| r.take_change() | any);
         let clocks = self.clocks();
         let mut flow = self.flow(phase, since, length, clocks);
@@ -211,7 +227,8 @@ impl Plant {
         else {
             return Flow::default();
         };
-        let demands = described.streams.iter().map(|stream| stream.shape.at(since, length));
+        let mean = |stream: &Stream| stream.shape.mean(since, self.span, length);
+        let demands = described.streams.iter().map(mean);
         Flow::of(lowered.iter().zip(demands), clocks, &self.calibration)
     }
 

@@ -202,7 +202,7 @@ impl Bench<'_> {
         };
         let stats = run(&mut governor, doors, Pace { period: PERIOD, ticks, stop: &stop })
             .map_err(|error| Diagnostic::new("the simulator", error.to_string()))?;
-        Ok(self.result(row, config, &sim, stats.ticks, stats.faults))
+        Ok(self.result(row, config, &sim, stats.ticks, stats.tally.faults))
     }
 
     fn workload(&self, row: &Row) -> Workload {

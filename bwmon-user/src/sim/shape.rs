@@ -46,6 +46,36 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The mean demand in kB/s over `span`, `since` the phase of length `length` began; infinite if
+    /// unbounded. Exact for steps within a phase, so that what is offered does not depend on the
+    /// tick.
+    pub fn mean(&self, since: Nanos, span: Nanos, length: Nanos) -> f64 {
+        match self {
+            Self::Unbounded | Self::Constant(_) => self.at(since, length),
+            Self::Ramp(..) => self.at(since.plus(Nanos(span.0 / 2)), length),
+            Self::Square { low, high, high_us, period_us } => {
+                let (period, pulse) = (ns(*period_us), ns(*high_us));
+                let high_until = |t: u64| t / period * pulse + (t % period).min(pulse);
+                let high_ns = high_until(since.0 + span.0) - high_until(since.0);
+                let share = high_ns as f64 / span.0.max(1) as f64;
+                low.0 as f64 + (high.0 as f64 - low.0 as f64) * share
+            }
+            Self::Bursts { slot_us, .. } => self.sliced(since, span, length, ns(*slot_us)),
+            Self::Trace { step, .. } => self.sliced(since, span, length, step.0.max(1)),
+        }
+    }
+
+    /// The mean of what changes every `slice` only.
+    fn sliced(&self, since: Nanos, span: Nanos, length: Nanos, slice: u64) -> f64 {
+        let (mut at, end, mut sum) = (since.0, since.0 + span.0, 0.0);
+        while at < end {
+            let next = (at / slice + 1).saturating_mul(slice).min(end);
+            sum += self.at(Nanos(at), length) * (next - at) as f64;
+            at = next;
+        }
+        sum / span.0.max(1) as f64
+    }
+
     /// The demand in kB/s, `since` the phase of length `length` began; infinite if unbounded.
     pub fn at(&self, since: Nanos, length: Nanos) -> f64 {
         match self {
@@ -73,6 +103,10 @@ impl Shape {
             }
         }
     }
+}
+
+fn ns(us: u32) -> u64 {
+    u64::from(us.max(1)) * Nanos::PER_US
 }
 
 fn pick(high: bool, a: Kbps, b: Kbps) -> f64 {
@@ -121,6 +155,27 @@ mod tests {
         assert!((2_850.0..3_150.0).contains(&busy(1)), "{}", busy(1));
         assert_eq!(busy(7), busy(7));
         assert_ne!(busy(1), busy(2));
+    }
+
+    #[test]
+    fn what_is_offered_does_not_depend_on_the_step() {
+        let shapes = [
+            Shape::Ramp(Kbps(100), Kbps(300)),
+            Shape::Square { low: Kbps(1), high: Kbps(9), high_us: 6_000, period_us: 16_667 },
+            Shape::Bursts { low: Kbps(0), high: Kbps(9), slot_us: 7_000, busy_pct: 40, seed: 3 },
+            Shape::Trace { values: [Kbps(5), Kbps(6), Kbps(1)].into(), step: Nanos(9_000_000) },
+        ];
+        let length = Nanos(120 * Nanos::PER_MS);
+        for shape in shapes {
+            let offered = |ms: u64| {
+                let step = Nanos(ms * Nanos::PER_MS);
+                let means = (0..120 / ms).map(|n| shape.mean(Nanos(n * step.0), step, length));
+                means.sum::<f64>() * ms as f64
+            };
+            for ms in [2, 4, 8, 40, 120] {
+                assert!((offered(ms) / offered(1) - 1.0).abs() < 1e-9, "{shape:?} {ms}");
+            }
+        }
     }
 
     #[test]

@@ -74,21 +74,21 @@ impl CounterSource for SimSource {
     fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
         let now = self.clock.now();
         let mut plant = self.plant.borrow_mut();
-        plant.step(self.last, now);
-        // 19.2 MHz: 12 ticks are 625 ns.
-        let ticks = (now.since(self.last).0 * 12 / 625).min(u64::from(u32::MAX)) as u32;
         sample.window = Window { start_ns: self.last, end_ns: now };
+        let mut from = self.last;
+        while from < now {
+            let to = plant.step_end(from, now);
+            plant.step(from, to);
+            // 19.2 MHz: 12 ticks are 625 ns; counted from zero, so that no fraction is lost.
+            let ticks = (to.0 * 12 / 625 - from.0 * 12 / 625).min(u64::from(u32::MAX)) as u32;
+            for (monitor, domain) in &mut self.monitors {
+                monitor.run(ticks, plant.bytes(*domain));
+            }
+            from = to;
+        }
         sample.monitors.clear();
-        for (monitor, domain) in &mut self.monitors {
-            let bytes = plant.bytes(*domain);
-            sample.monitors.push(match monitor {
-                Monitor::Polled(driver) => polled(driver, ticks, bytes, now),
-                Monitor::Kernel(driver) => {
-                    driver.run(ticks, bytes);
-                    driver.handle(now)
-                }
-                Monitor::Unused => Reading::Missing(Missing::Absent),
-            });
+        for (monitor, _) in &mut self.monitors {
+            sample.monitors.push(monitor.read(now));
         }
         // What the probes would report of such a machine.
         sample.probes.others_kbps.clear();
@@ -100,13 +100,26 @@ impl CounterSource for SimSource {
     }
 }
 
-fn polled(driver: &mut Driver<Block>, ticks: u32, bytes: u64, now: Nanos) -> Reading {
-    driver.registers_mut().run(ticks, bytes);
-    match driver.poll(now) {
-        Poll::Counts { maxima, elapsed } => {
-            Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
+impl Monitor {
+    fn run(&mut self, ticks: u32, bytes: u64) {
+        match self {
+            Self::Polled(driver) => driver.registers_mut().run(ticks, bytes),
+            Self::Kernel(driver) => driver.run(ticks, bytes),
+            Self::Unused => {}
         }
-        Poll::NoWholeWindow { .. } => Reading::Missing(Missing::NoWholeWindow),
+    }
+
+    fn read(&mut self, now: Nanos) -> Reading {
+        match self {
+            Self::Polled(driver) => match driver.poll(now) {
+                Poll::Counts { maxima, elapsed } => {
+                    Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
+                }
+                Poll::NoWholeWindow { .. } => Reading::Missing(Missing::NoWholeWindow),
+            },
+            Self::Kernel(driver) => driver.handle(now),
+            Self::Unused => Reading::Missing(Missing::Absent),
+        }
     }
 }
 

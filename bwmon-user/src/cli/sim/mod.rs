@@ -118,10 +118,13 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     };
     let charts = args.plot || args.svg.is_some();
     let mut sink = Sink {
-        file: args.journal.as_deref().map(|name| FileJournal::create(name, &header)).transpose()?,
+        file: args.journal.as_deref().map(FileJournal::create).transpose()?,
         phases: args.phases.then(|| Phases::new(workload.clone(), &board)),
         recorder: charts.then(|| Recorder::new(&board, workload.clone())),
     };
+    if let Some(file) = &mut sink.file {
+        file.begin(&header)?;
+    }
     let mut governor = Governor::new(board.clone(), policy, rails, &[]);
     let setup = Setup { votes: args.cpufreq_votes.into(), ..Setup::of(&board)? };
     let mut sim = Simulation::new(&board, workload, setup);

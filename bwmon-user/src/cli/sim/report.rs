@@ -16,6 +16,9 @@ pub(super) struct Report {
     wall_ms: f64,
     ticks_per_s: f64,
     faults: u64,
+    /// Decisions that were the native rule's.
+    fallbacks: u64,
+    first_fault: Option<String>,
     domains: Vec<DomainReport>,
 }
 
@@ -59,7 +62,9 @@ impl Report {
             ticks: stats.ticks,
             wall_ms: (wall_s * 1e6).round() / 1e3,
             ticks_per_s: (stats.ticks as f64 / wall_s.max(1e-9)).round(),
-            faults: stats.faults,
+            faults: stats.tally.faults,
+            fallbacks: stats.tally.fallbacks,
+            first_fault: stats.tally.first_fault.clone(),
             domains,
         }
     }
@@ -87,14 +92,23 @@ impl Report {
             "transitions",
             "below demand ms",
         ];
-        format!(
-            "{}\n\n{} on {}: {} ticks, {} policy faults, {} ticks/s (simulated, not measured on a board)",
+        let mut text = format!(
+            "{}\n\n{} on {}: {} ticks, {} policy faults, {} ticks/s (simulated, not measured on a \
+             board)\nA level's kBps is one channel's; the path carries more (docs/architecture.md), \
+             so traffic may exceed the vote.",
             table(&header, header.get(1..).unwrap_or(&[]), rows),
             self.policy,
             self.board,
             grouped(self.ticks),
             self.faults,
             grouped(self.ticks_per_s as u64),
-        )
+        );
+        if let Some(fault) = &self.first_fault {
+            text += &format!(
+                "\nThe native rule decided {} times instead of the policy; its first fault: {fault}",
+                self.fallbacks
+            );
+        }
+        text
     }
 }

@@ -9,7 +9,7 @@ use aya::maps::{MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::{ProgramFd, TracePoint};
 use aya_log::EbpfLogger;
 use bwmon_common::{COUNTERS_MAP, Counters, EVENTS_MAP, Kind};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use tokio::io::Interest;
@@ -29,7 +29,10 @@ impl Speaker {
     }
 
     pub(super) fn stderr() -> Speaker {
-        Speaker::new(|message| eprintln!("bwmon probes: {message}"))
+        Speaker::new(|message| {
+            // A stderr that is gone is no reason to stop.
+            let _ = writeln!(io::stderr().lock(), "bwmon probes: {message}");
+        })
     }
 }
 

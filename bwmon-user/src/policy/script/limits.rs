@@ -9,8 +9,9 @@ use rhai::{Dynamic, Engine, OptimizationLevel};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Operations that one call may use. A realistic policy takes about 50.
-pub const MAX_OPERATIONS: u64 = 20_000;
+/// Operations that one call may use. A realistic policy takes about 50; one operation may copy a
+/// whole array, so that many more could cost a tick.
+pub const MAX_OPERATIONS: u64 = 5_000;
 /// Depth of calls; a level costs up to 12 KiB of stack in release and 130 KiB in debug builds.
 pub const MAX_CALL_LEVELS: usize = 8;
 /// Bytes of a string.

@@ -92,7 +92,7 @@ pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
             Ok(p)
         })
         .register_fn("why", |mut p: Proposal, text: &str| {
-            p.why = Cow::Owned(text.chars().take(MAX_WHY).collect());
+            p.why = Cow::Owned(text.chars().take(MAX_WHY).map(crate::diag::printable).collect());
             p
         });
     engine.register_fn("clamp", |x: i64, low: i64, high: i64| x.max(low).min(high));
@@ -131,7 +131,7 @@ fn demand(n: i64) -> Answer<Proposal> {
 }
 
 fn ceil(n: f64) -> Answer<i64> {
-    if n.is_finite() && n.abs() < 9.0e15 {
+    if n.is_finite() && (0.0..9.0e15).contains(&n) {
         Ok(n.ceil() as i64)
     } else {
         Err(raise(format!("{n} is no bandwidth in kBps")))
