@@ -139,6 +139,9 @@ impl Loader {
             }
         }
         let mut ebpf = EbpfLoader::new()
+            // Nothing in the object is relocated against the kernel's types: offsets come from
+            // tracefs. `new` has parsed them all the same; they need not stay.
+            .btf(None)
             .override_global(OFFSETS_SYMBOL, &offsets, true)
             .load(self.object.bytes())
             .map_err(load_error)?;
