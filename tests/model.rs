@@ -87,6 +87,22 @@ fn a_journal_is_played_as_a_trace() {
 }
 
 #[test]
+fn the_scenarios_in_the_documentation_run() {
+    let text = fs::read_to_string(repository().join("docs/model.md")).unwrap();
+    let folder = folder(&[]);
+    good(&["sim", "--workload", "frames", "--journal", &at(&folder, "recorded.jsonl")]);
+    let mut examples = 0;
+    for block in text.split("```toml\n").skip(1) {
+        let scenario = block.split("```").next().unwrap();
+        let scenario = scenario.replace("recorded.jsonl", &at(&folder, "recorded.jsonl"));
+        fs::write(at(&folder, "s.toml"), scenario).unwrap();
+        good(&["sim", "--scenario", &at(&folder, "s.toml")]);
+        examples += 1;
+    }
+    assert!(examples >= 2, "{examples}");
+}
+
+#[test]
 fn bad_scenarios_are_one_error_with_their_line() {
     let good_file =
         fs::read_to_string(repository().join("policies/scenarios/frames.toml")).unwrap();

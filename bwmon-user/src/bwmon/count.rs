@@ -2,7 +2,7 @@
 //!
 //! The formulas are those of `icc-bwmon.c`, in `u64`. The driver calls its unit "kB" and treats it
 //! as decimal kBps although the block counts units of KiB; bwmon does the same, so that its figures
-//! equal the kernel's, and names the 2.4 % it hides in docs/architecture.md.
+//! equal the kernel's, and names the 2.4 % it hides in docs/model.md.
 
 use crate::units::{Kbps, Nanos};
 use serde::{Deserialize, Serialize};

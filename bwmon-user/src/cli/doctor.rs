@@ -1,6 +1,6 @@
 //! `bwmon doctor`.
 
-use super::output::{json, line, table};
+use super::output::{json, line};
 use super::{Answer, common};
 use crate::live::{Machine, Report, Root, doctor};
 use std::path::PathBuf;
@@ -35,13 +35,17 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
 }
 
 fn text(report: &Report) -> String {
-    let rows = report
+    let width = report.capabilities.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+    let rows: Vec<String> = report
         .capabilities
         .iter()
         .map(|c| {
             let mark = if c.present { "yes" } else { "no" };
-            let without = if c.present { "" } else { c.without_it.as_str() };
-            vec![c.name.clone(), mark.into(), c.how.clone(), without.into()]
+            let mut row = format!(" {mark:3}  {:width$}  {}", c.name, c.how);
+            if !c.present && !c.without_it.is_empty() {
+                row += &format!("\n      {:width$}  without it: {}", "", c.without_it);
+            }
+            row
         })
         .collect();
     let verdict = match (report.can_govern, report.can_shadow) {
@@ -57,6 +61,6 @@ fn text(report: &Report) -> String {
         "kernel {}, board {}\n\n{}\n\n{verdict}",
         report.kernel.as_deref().unwrap_or("unknown"),
         report.board.as_deref().unwrap_or("none that bwmon knows"),
-        table(&["capability", "here", "how it was found", "without it"], &[], rows)
+        rows.join("\n")
     )
 }

@@ -77,6 +77,10 @@ fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
         json(&rows)?;
     } else {
         for row in rows.iter().filter(|row| row.ok) {
+            if row.boards == 0 {
+                line(&format!("{}: the kernel's rule in Rust, compiled in", row.policy))?;
+                continue;
+            }
             line(&format!(
                 "{}: good on {} board(s), {} calls, at most {} of {MAX_OPERATIONS} operations, \
                  {} tunable(s)",

@@ -1,7 +1,7 @@
 //! `bwmon restore`.
 
 use super::Answer;
-use super::output::{json, line};
+use super::output::{json, line, say};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Outcome, RestoreFile, Root};
 use anyhow::bail;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
 fn put_back(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     // A running agent puts its own changes back; taking them from under it would be a fight.
     let _lock = AgentLock::take(&args.state_dir)?;
-    match RestoreFile::load(&Root::at(&args.root), &args.state_dir)? {
+    match RestoreFile::load(&Root::at(&args.root), &args.state_dir, &mut |text| say(text))? {
         Some(mut file) => Ok(file.put_back()?),
         None => Ok(Vec::new()),
     }

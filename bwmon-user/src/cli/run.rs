@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// say so
     #[arg(long, value_name = "US", default_value_t = 8_500, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: u64,
-    /// Stop after this time [default: run until SIGINT or SIGTERM]
+    /// Stop after this time [default: run until a signal: INT, TERM, HUP or QUIT]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
         value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
     duration_ms: Option<u64>,
@@ -121,7 +121,10 @@ fn no_board(machine: &Machine) -> anyhow::Error {
 
 /// What an earlier agent could not put back is put back before anything new is noted.
 fn clear_leftovers(machine: &Machine, args: &Args) -> anyhow::Result<()> {
-    let Some(mut left) = RestoreFile::load(machine.root(), &args.state_dir)? else {
+    let Some(mut left) = RestoreFile::load(machine.root(), &args.state_dir, &mut |text| {
+        say(&format!("bwmon: {text}"))
+    })?
+    else {
         return Ok(());
     };
     say("bwmon: an earlier agent did not put everything back; doing that first");
@@ -164,7 +167,7 @@ fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
         ))?;
     }
     for restored in &summary.restored {
-        line(&format!("put back: {restored}"))?;
+        line(restored)?;
     }
     if summary.journal_errors > 0 {
         say(&format!("warning: {} journal entries could not be written", summary.journal_errors));

@@ -274,6 +274,9 @@ mod tests {
         for (name, text) in defaults.iter().chain(files) {
             std::fs::write(dir.join(name), text).unwrap();
         }
+        let random = root.path("/proc/sys/kernel/random");
+        std::fs::create_dir_all(&random).unwrap();
+        std::fs::write(random.join("boot_id"), "one\n").unwrap();
         (folder, root)
     }
 

@@ -74,8 +74,8 @@ pub enum RestoreError {
     },
     /// `/proc/sys/kernel/random/boot_id` cannot be read.
     #[error(
-        "the restore file {} is there, but not which boot this is (is /proc mounted?); nothing was \
-         changed",
+        "it cannot be told which boot this is (is /proc mounted?), so the restore file {} is of no \
+         use; nothing was changed",
         path.display()
     )]
     UnknownBoot {
@@ -133,11 +133,15 @@ impl RestoreFile {
     }
 
     /// The one that an earlier agent left, or `None`. One from before the last boot is set aside
-    /// (as `restore.json.old`): the machine has forgotten what it undoes.
+    /// (as `restore.json.old`): the machine has forgotten what it undoes. `say` is told so.
     ///
     /// # Errors
     /// When it is there and cannot be read, or it cannot be told which boot this is.
-    pub fn load(root: &Root, state_dir: &Path) -> Result<Option<Self>, RestoreError> {
+    pub fn load(
+        root: &Root,
+        state_dir: &Path,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Option<Self>, RestoreError> {
         // Left by an agent that was killed while it wrote.
         let _ = std::fs::remove_file(state_dir.join("restore.json.new"));
         let path = state_dir.join("restore.json");
@@ -155,8 +159,16 @@ impl RestoreFile {
         if boot.is_empty() {
             return Err(RestoreError::UnknownBoot { path });
         }
+        if record.boot_id.is_empty() {
+            return Err(broken("it names no boot".into()));
+        }
         if record.boot_id != boot {
             let aside = path.with_extension("json.old");
+            say(&format!(
+                "the restore file is from an earlier boot, so nothing of it is left to put back; \
+                 kept as {}",
+                aside.display()
+            ));
             std::fs::rename(&path, aside).map_err(|error| RestoreError::Io {
                 what: "set aside",
                 path,
@@ -182,6 +194,10 @@ impl RestoreFile {
     /// # Errors
     /// When it cannot be written: then the object must not be touched.
     pub fn note(&mut self, item: Item) -> Result<(), RestoreError> {
+        if self.record.boot_id.is_empty() {
+            // A file that names no boot could not be trusted later.
+            return Err(RestoreError::UnknownBoot { path: self.path.clone() });
+        }
         self.record.items.push(item);
         self.save().inspect_err(|_| {
             self.record.items.pop();
@@ -297,6 +313,10 @@ mod tests {
         (folder, root)
     }
 
+    fn load(root: &Root) -> Result<Option<RestoreFile>, RestoreError> {
+        RestoreFile::load(root, &root.path("/run/bwmon"), &mut |_| {})
+    }
+
     fn item() -> Item {
         Item::Devfreq { device: "noc".into(), governor: "performance".into(), target_hz: Some(5) }
     }
@@ -311,13 +331,13 @@ mod tests {
     fn what_one_process_noted_another_puts_back() {
         let (_folder, root) = tree();
         drop(noted(&root));
-        let mut left = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().unwrap();
+        let mut left = load(&root).unwrap().unwrap();
         assert_eq!(left.items(), [item()]);
         let outcomes = left.put_back().unwrap();
         assert!(outcomes[0].done, "{outcomes:?}");
         let governor = std::fs::read_to_string(root.path("/sys/class/devfreq/noc/governor"));
         assert_eq!(governor.unwrap(), "performance");
-        assert!(RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().is_none());
+        assert!(load(&root).unwrap().is_none());
     }
 
     #[test]
@@ -341,7 +361,7 @@ mod tests {
         let done: Vec<bool> = outcomes.iter().map(|outcome| outcome.done).collect();
         // The driver was noted last, so it is tried first; its module is not there.
         assert_eq!(done, [false, true]);
-        let left = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().unwrap();
+        let left = load(&root).unwrap().unwrap();
         assert_eq!(left.items().len(), 1);
     }
 
@@ -350,7 +370,7 @@ mod tests {
         let (_folder, root) = tree();
         drop(noted(&root));
         std::fs::remove_file(root.path("/proc/sys/kernel/random/boot_id")).unwrap();
-        let error = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap_err().to_string();
+        let error = load(&root).unwrap_err().to_string();
         assert!(error.contains("/proc mounted"), "{error}");
         assert!(root.path("/run/bwmon/restore.json").exists());
     }
@@ -360,7 +380,7 @@ mod tests {
         let (_folder, root) = tree();
         drop(noted(&root));
         std::fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b\n").unwrap();
-        assert!(RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap().is_none());
+        assert!(load(&root).unwrap().is_none());
         assert!(!root.path("/run/bwmon/restore.json").exists());
         assert!(root.path("/run/bwmon/restore.json.old").exists());
     }
@@ -369,7 +389,7 @@ mod tests {
     fn a_broken_file_is_kept_and_named() {
         let (_folder, root) = tree();
         std::fs::write(root.path("/run/bwmon/restore.json"), "{\"schema\": 1").unwrap();
-        let error = RestoreFile::load(&root, &root.path("/run/bwmon")).unwrap_err().to_string();
+        let error = load(&root).unwrap_err().to_string();
         assert!(error.contains("restore.json") && error.contains("by hand"), "{error}");
         assert!(root.path("/run/bwmon/restore.json").exists());
     }

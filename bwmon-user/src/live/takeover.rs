@@ -143,6 +143,11 @@ struct Taken {
 impl Work<'_> {
     fn take(&mut self) -> anyhow::Result<Taken> {
         let mut votes = self.open_paths()?;
+        for (index, monitor) in self.board.monitors.iter().enumerate() {
+            if self.reads_registers(index, &votes) {
+                self.must_be_that_block(&Binding::new(self.root, &monitor.device()), monitor)?;
+            }
+        }
         let probes = self.load_probes();
         let mut levels = vec![None; self.board.domains.len()];
         if self.mode == Mode::Govern {
@@ -260,6 +265,20 @@ impl Work<'_> {
         paths
     }
 
+    /// Whether the registers of the monitor `index` are ours to read: to govern, if a domain that it
+    /// measures is voted by us; in a dry run, if no driver has the block.
+    fn reads_registers(&self, index: usize, votes: &[VotePath]) -> bool {
+        let Some(monitor) = self.board.monitors.get(index) else { return false };
+        let binding = Binding::new(self.root, &monitor.device());
+        match self.mode {
+            Mode::Govern => self.board.domains.iter().zip(votes).any(|(domain, path)| {
+                domain.monitor == Some(index) && matches!(path, VotePath::Devfreq(_))
+            }),
+            Mode::DryRun => binding.present() && binding.driver().is_none(),
+            Mode::Shadow => false,
+        }
+    }
+
     /// How the monitor `index` is read. Its driver is taken off only if a domain that it measures
     /// is voted by us.
     fn monitor(
@@ -271,19 +290,7 @@ impl Work<'_> {
         let monitor = self.board.monitors.get(index).ok_or_else(|| anyhow!("no such monitor"))?;
         let binding = Binding::new(self.root, &monitor.device());
         let bound = binding.driver();
-        let ours = self
-            .board
-            .domains
-            .iter()
-            .zip(votes)
-            .any(|(d, path)| d.monitor == Some(index) && matches!(path, VotePath::Devfreq(_)));
-        let may_read = match self.mode {
-            Mode::Govern => ours,
-            Mode::DryRun => bound.is_none() && binding.present(),
-            Mode::Shadow => false,
-        };
-        if may_read {
-            self.must_be_that_block(&binding, monitor)?;
+        if self.reads_registers(index, votes) {
             if let Some(driver) = &bound {
                 self.take_off(&binding, driver)?;
             }

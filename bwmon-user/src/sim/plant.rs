@@ -2,7 +2,7 @@
 //!
 //! Every stream takes the time that its kilobytes cost at the clocks in force (traffic.rs), the
 //! paths carry no more than their capacity, devices come before CPUs. The costs and capacities are
-//! calibrated on the seed's table (calibration.rs); docs/architecture.md lists what the model does
+//! calibrated on the seed's table (calibration.rs); docs/model.md lists what the model does
 //! not know.
 
 use super::calibration::Calibration;

@@ -48,7 +48,7 @@ pub(super) struct Args {
     cpufreq_votes: VotesArg,
     /// Run the seed patch's sysbench table instead: 13 rows, 5 configurations
     #[arg(long, conflicts_with_all = ["workload", "scenario", "board", "cpufreq_votes",
-        "duration_ms", "ticks", "journal", "phases", "plot", "svg", "policy", "set"])]
+        "duration_ms", "ticks", "period_us", "journal", "phases", "plot", "svg", "policy", "set"])]
     seed_table: bool,
     /// Virtual time to simulate [default: one round of the workload]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",

@@ -94,7 +94,7 @@ impl Report {
         ];
         let mut text = format!(
             "{}\n\n{} on {}: {} ticks, {} policy faults, {} ticks/s (simulated, not measured on a \
-             board)\nA level's kBps is one channel's; the path carries more (docs/architecture.md), \
+             board)\nA level's kBps is one channel's; the path carries more (docs/model.md), \
              so traffic may exceed the vote.",
             table(&header, header.get(1..).unwrap_or(&[]), rows),
             self.policy,

@@ -54,7 +54,7 @@ pub const FUNCTIONS: &[Word] = &[
     ("hold_ms", "proposal.hold_ms(n): do not come down for n milliseconds afterwards"),
     (
         "wake_kBps",
-        "proposal.wake_kBps(up, down): wake levels; journalled, not used until boards are interrupt-driven",
+        "proposal.wake_kBps(up, down): wake levels; not used until boards are interrupt-driven",
     ),
     ("why", "proposal.why(\"text\"): the reason, for the journal (48 characters)"),
     ("opp_kBps", "bandwidth of a level"),
