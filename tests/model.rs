@@ -46,7 +46,7 @@ fn every_scenario_file_runs_and_every_journal_of_it_replays() {
 }
 
 #[test]
-fn adaptive_votes_next_to_nothing_above_the_lowest_level_when_idle() {
+fn adaptive_when_idle_votes_below_a_tenth_of_the_maximum() {
     let report = json(&[
         "sim",
         "--workload",
@@ -60,8 +60,12 @@ fn adaptive_votes_next_to_nothing_above_the_lowest_level_when_idle() {
     let ddr = &report["domains"][1];
     assert_eq!(ddr["name"], "ddr");
     let integral = ddr["vote_integral_kBps_s"].as_u64().unwrap();
-    // The lowest level for 10 s is 8000000, the highest 72160000; a tenth of the way between.
-    assert!(integral < 8_000_000 + (72_160_000 - 8_000_000) / 10, "{integral}");
+    // 7216000 kBps for 10 s is the maximum.
+    assert!(integral < 7_216_000, "{integral}");
+    // Most of that comes from the CPUs being powered down, when the votes are not in force. The
+    // lowest level alone is 11.1 % of the highest, and the mean level stays near it.
+    let mean = ddr["mean_vote_kBps"].as_u64().unwrap();
+    assert!((800_000..1_000_000).contains(&mean), "{mean}");
 }
 
 #[test]

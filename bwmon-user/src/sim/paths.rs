@@ -13,6 +13,9 @@ pub struct DomainTotals {
     pub bytes: Option<u128>,
     /// The governor's level kBps times nanoseconds; the lowest level where it votes none.
     pub vote_kbps_ns: u128,
+    /// The same over the time in which votes are in force: those with the tag ACTIVE_ONLY, as all
+    /// these are, are not while the CPUs are powered down.
+    pub in_force_kbps_ns: u128,
     /// Changes of the governor's level.
     pub transitions: u64,
     /// Time in which its clock held traffic back.
@@ -32,9 +35,9 @@ impl DomainTotals {
         Kbps((self.vote_kbps_ns / u128::from(self.time.0.max(1))) as u64)
     }
 
-    /// Sum of level kBps over time, in kBps-seconds.
+    /// Sum of level kBps over the time in which the vote is in force, in kBps-seconds.
     pub fn vote_integral(&self) -> u64 {
-        (self.vote_kbps_ns / u128::from(Nanos::PER_S)) as u64
+        (self.in_force_kbps_ns / u128::from(Nanos::PER_S)) as u64
     }
 }
 
@@ -49,6 +52,14 @@ pub(super) struct Path {
     pub(super) sees: Sees,
     pub(super) bytes_now: u64,
     pub(super) totals: DomainTotals,
+}
+
+impl Path {
+    /// What the governor votes for on the first column; the lowest level where it votes nothing.
+    pub(super) fn vote(&self) -> Kbps {
+        let level = self.level.unwrap_or(Level::LOWEST);
+        self.rows.get(level.0).and_then(|row| row.first()).copied().unwrap_or_default()
+    }
 }
 
 /// What of the traffic a domain's monitor sees.

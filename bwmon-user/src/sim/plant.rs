@@ -25,6 +25,10 @@ struct Known {
 /// The kernel's window.
 const WINDOW: Nanos = Nanos(4 * Nanos::PER_MS);
 
+/// Time for which a poll of the agent wakes the CPUs. Assumed: waking up, a tick, and going down
+/// again.
+const POLL_AWAKE: Nanos = Nanos(100 * Nanos::PER_US);
+
 /// A stream counts as held back below this share of what it would get with every clock at the top.
 const SERVED: f64 = 0.97;
 
@@ -40,6 +44,8 @@ pub struct Plant {
     useful_kb: f64,
     /// Length of the step.
     span: Nanos,
+    /// Time for which a poll has woken the CPUs since the last step.
+    polled: Nanos,
     /// Clocks before the last change, for the time that it takes.
     before: Clocks,
 }
@@ -91,6 +97,7 @@ impl Plant {
             calibration,
             useful_kb: 0.0,
             span: Nanos(0),
+            polled: Nanos(0),
         };
         plant.before = plant.clocks();
         plant
@@ -126,8 +133,8 @@ impl Plant {
     pub fn step(&mut self, start: Nanos, end: Nanos) {
         let (phase, since) = self.workload.index_at(start);
         let cpufreq_voter = self.paths.len();
-        let (cpu_pct, length) = match self.workload.phases().get(phase) {
-            Some(phase) => (phase.cpu_pct, phase.length),
+        let (cpu_pct, asleep_pct, length) = match self.workload.phases().get(phase) {
+            Some(phase) => (phase.cpu_pct, phase.asleep_pct, phase.length),
             None => return,
         };
         self.cpufreq.follow(cpu_pct, &mut self.resources, cpufreq_voter);
@@ -142,10 +149,23 @@ impl Plant {
         }
         self.before = clocks;
         self.useful_kb += flow.useful * seconds(span);
+        let asleep = span.0 * u64::from(asleep_pct) / 100;
+        let polled = std::mem::take(&mut self.polled).0;
+        let awake = Nanos(span.0 - asleep.saturating_sub(polled));
         for resource in &mut self.resources {
-            resource.pass(span);
+            resource.pass(span, awake);
+        }
+        for path in &mut self.paths {
+            let vote = path.vote();
+            path.totals.vote_kbps_ns += u128::from(vote.0) * u128::from(span.0);
+            path.totals.in_force_kbps_ns += u128::from(vote.0) * u128::from(awake.0);
         }
         self.account(phase, since, length, span, flow);
+    }
+
+    /// The agent polls: that wakes the CPUs for a moment, if they were powered down.
+    pub fn polled(&mut self) {
+        self.polled = POLL_AWAKE;
     }
 
     fn account(&mut self, phase: usize, since: Nanos, length: Nanos, span: Nanos, flow: Flow) {
@@ -161,11 +181,8 @@ impl Plant {
                 Sees::Nothing => 0.0,
             };
             path.bytes_now = (kbps * 1_000.0 * seconds(span)) as u64;
-            let level = path.level.unwrap_or(Level::LOWEST);
-            let vote = path.rows.get(level.0).and_then(|row| row.first()).copied();
             let totals = &mut path.totals;
             totals.time = totals.time.plus(span);
-            totals.vote_kbps_ns += u128::from(vote.unwrap_or_default().0) * u128::from(span.0);
             if let Some(bytes) = &mut totals.bytes {
                 *bytes += u128::from(path.bytes_now);
             }

@@ -48,10 +48,27 @@ fn the_vote_integral_is_level_times_time() {
     let mut plant = plant("idle", CpufreqVotes::None);
     plant.set_level(1, Level(1));
     run(&mut plant, 500);
-    // 1804000 kBps for 2 s.
-    assert_eq!(plant.totals()[1].vote_integral(), 3_608_000);
+    // 1804000 kBps for 2 s, in force for the 10 % of two times 960 ms in which the CPUs are powered
+    // and for two wake-ups of 40 ms: 0.272 s.
+    assert_eq!(plant.totals()[1].vote_integral(), 490_688);
     assert_eq!(plant.totals()[1].mean_vote(), Kbps(1_804_000));
     assert_eq!(plant.totals()[2].mean(), None);
+}
+
+#[test]
+fn a_poll_wakes_the_cpus_and_so_costs_votes_in_force() {
+    let integral = |polled: bool| {
+        let mut plant = plant("idle", CpufreqVotes::None);
+        for n in 0..250 {
+            if polled {
+                plant.polled();
+            }
+            plant.step(Nanos(n * MS4), Nanos((n + 1) * MS4));
+        }
+        plant.totals()[1].vote_integral()
+    };
+    // 240 polls while asleep, 100 us each at 800000 kBps: 19200 kBps-seconds more.
+    assert_eq!(integral(true) - integral(false), 19_200);
 }
 
 #[test]

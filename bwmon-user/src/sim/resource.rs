@@ -18,6 +18,8 @@ pub struct ResourceTotals {
     pub time: Nanos,
     /// Level kBps times nanoseconds.
     pub kbps_ns: u128,
+    /// The same over the time in which votes are in force: not while the CPUs are powered down.
+    pub in_force_kbps_ns: u128,
     /// Changes of the level.
     pub transitions: u64,
 }
@@ -28,9 +30,10 @@ impl ResourceTotals {
         Kbps((self.kbps_ns / u128::from(self.time.0.max(1))) as u64)
     }
 
-    /// Sum of level kBps over time, in kBps-seconds: the honest proxy for power.
+    /// Sum of level kBps over the time in which votes are in force, in kBps-seconds: the honest
+    /// proxy for power.
     pub fn integral(&self) -> u64 {
-        (self.kbps_ns / u128::from(Nanos::PER_S)) as u64
+        (self.in_force_kbps_ns / u128::from(Nanos::PER_S)) as u64
     }
 }
 
@@ -141,10 +144,11 @@ impl Resource {
         std::mem::take(&mut self.changed)
     }
 
-    /// Lets `span` pass.
-    pub(super) fn pass(&mut self, span: Nanos) {
+    /// Lets `span` pass, of which the CPUs are powered for `awake`.
+    pub(super) fn pass(&mut self, span: Nanos, awake: Nanos) {
         self.totals.time = self.totals.time.plus(span);
         self.totals.kbps_ns += u128::from(self.kbps().0) * u128::from(span.0);
+        self.totals.in_force_kbps_ns += u128::from(self.kbps().0) * u128::from(awake.0);
     }
 
     /// What happened so far.

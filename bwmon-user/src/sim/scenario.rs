@@ -26,6 +26,7 @@ struct RawPhase {
     name: String,
     ms: Spanned<u64>,
     cpu_pct: Spanned<u32>,
+    asleep_pct: Option<Spanned<u32>>,
     #[serde(default)]
     stream: Vec<Spanned<RawStream>>,
 }
@@ -154,11 +155,17 @@ impl Check<'_> {
         if cpu_pct > 100 {
             return Err(self.fault(raw.cpu_pct.span(), format!("{cpu_pct} % of the CPUs")));
         }
+        let asleep_pct = raw.asleep_pct.as_ref().map_or(0, |share| *share.get_ref());
+        if let Some(share) = raw.asleep_pct.filter(|_| asleep_pct + cpu_pct > 100) {
+            let message = format!("{cpu_pct} % busy and {asleep_pct} % powered down");
+            return Err(self.fault(share.span(), message).help("together they are at most 100 %"));
+        }
         let mut streams = Vec::new();
         for stream in raw.stream {
             streams.push(self.stream(stream, load)?);
         }
-        Ok(Phase { name: raw.name, length: Nanos(ms * Nanos::PER_MS), cpu_pct, streams })
+        let length = Nanos(ms * Nanos::PER_MS);
+        Ok(Phase { name: raw.name, length, cpu_pct, asleep_pct, streams })
     }
 
     fn stream(
@@ -286,6 +293,7 @@ demand_kBps = 5
         assert_eq!(refused("ms = 100", "ms = 0").0, 6);
         assert_eq!(refused("ms = 100", "ms = -5").0, 6);
         assert_eq!(refused("cpu_pct = 50", "cpu_pct = 500").0, 7);
+        assert_eq!(refused("cpu_pct = 50", "cpu_pct = 50\nasleep_pct = 60").0, 8);
         assert_eq!(refused("working_set_kB = 64", "working_set_kB = 0").0, 10);
         assert_eq!(refused("demand_kBps = 5", "demand_kBps = -5").0, 11);
         let (line, message) = refused("demand_kBps = 5", "demand = 5");

@@ -86,6 +86,9 @@ impl CounterSource for SimSource {
             }
             from = to;
         }
+        if self.monitors.iter().any(|(monitor, _)| matches!(monitor, Monitor::Polled(_))) {
+            plant.polled();
+        }
         sample.monitors.clear();
         for (monitor, _) in &mut self.monitors {
             sample.monitors.push(monitor.read(now));

@@ -44,6 +44,8 @@ pub struct Phase {
     pub length: Nanos,
     /// Load of the CPUs, which cpufreq follows.
     pub cpu_pct: u32,
+    /// Share of the time for which all CPUs are powered down, were it not for the agent's polls.
+    pub asleep_pct: u32,
     /// Who moves something.
     pub streams: Vec<Stream>,
 }
@@ -72,7 +74,13 @@ impl Workload {
     /// One stream, for ever.
     pub fn constant(name: String, what: String, stream: Stream) -> Self {
         let length = Nanos(Nanos::PER_S);
-        let phase = Phase { name: name.clone(), length, cpu_pct: 100, streams: vec![stream] };
+        let phase = Phase {
+            name: name.clone(),
+            length,
+            cpu_pct: 100,
+            asleep_pct: 0,
+            streams: vec![stream],
+        };
         Self { name, what, phases: vec![phase], length: length.0 }
     }
 
