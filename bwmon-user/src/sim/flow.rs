@@ -24,6 +24,8 @@ pub(super) struct Flow {
     pub(super) path: f64,
     /// To memory.
     pub(super) memory: f64,
+    /// Everybody got what was asked for.
+    pub(super) satisfied: bool,
 }
 
 /// The clocks of one moment.
@@ -43,25 +45,28 @@ impl Flow {
         clocks: Clocks,
         calibration: &Calibration,
     ) -> Self {
-        let (mut cpu, mut dma) = (Self::default(), 0.0);
+        let (mut cpu, mut asked) = (Self { satisfied: true, ..Self::default() }, 0.0);
         for (stream, demand) in streams {
             if stream.dma {
-                dma += demand;
+                asked += demand;
                 continue;
             }
-            let useful = demand.min(stream.cost.rate(clocks.stretch));
+            let rate = stream.cost.rate(clocks.stretch);
+            let useful = demand.min(rate);
+            cpu.satisfied &= demand <= rate;
             cpu.useful += useful;
             cpu.path += useful * stream.path;
             cpu.memory += useful * stream.memory;
         }
         let ddr = clocks.ddr.map_or(f64::INFINITY, |kbps| calibration.ddr_capacity(kbps));
         let llcc = clocks.llcc.map_or(f64::INFINITY, |kbps| calibration.llcc_capacity(kbps));
-        let dma = dma.min(ddr);
+        let dma = asked.min(ddr);
         let fits = share(llcc, cpu.path).min(share(ddr - dma, cpu.memory));
         Self {
             useful: cpu.useful * fits + dma,
             path: cpu.path * fits + calibration.background_kbps(),
             memory: cpu.memory * fits + dma,
+            satisfied: cpu.satisfied && fits >= 1.0 && asked <= ddr,
         }
     }
 
@@ -75,6 +80,7 @@ impl Flow {
             useful: mix(old.useful, new.useful),
             path: mix(old.path, new.path),
             memory: mix(old.memory, new.memory),
+            satisfied: false,
         }
     }
 }

@@ -170,8 +170,10 @@ impl Plant {
 
     fn account(&mut self, phase: usize, since: Nanos, length: Nanos, span: Nanos, flow: Flow) {
         // Most of the time nothing is held back, and one look tells.
-        let free = self.flow(phase, since, length, self.free_clocks());
-        let any_held = flow.useful < SERVED * free.useful;
+        let any_held = !flow.satisfied && {
+            let free = self.flow(phase, since, length, self.free_clocks());
+            flow.useful < SERVED * free.useful
+        };
         for domain in 0..self.paths.len() {
             let held = any_held && self.held_back(domain, phase, since, length, flow.useful);
             let Some(path) = self.paths.get_mut(domain) else { continue };
