@@ -69,6 +69,21 @@ fn adaptive_when_idle_votes_below_a_tenth_of_the_maximum() {
 }
 
 #[test]
+fn adaptive_uses_what_the_probes_and_the_other_monitor_say() {
+    let folder = folder(&[]);
+    let journal = at(&folder, "j");
+    good(&["sim", "--policy", "adaptive", "--cpufreq-votes", "all", "--journal", &journal]);
+    let text = fs::read_to_string(&journal).unwrap();
+    for reason in ["others carry it", "CPU clock and traffic", "busiest window"] {
+        assert!(text.contains(reason), "{reason}");
+    }
+    // Half the CPU clock asks for 20889600 kBps at most; the frames' traffic alone is below that.
+    let report = json(&["sim", "--policy", "adaptive", "--workload", "frames", "--json"]);
+    let l3 = report["domains"][2]["mean_vote_kBps"].as_u64().unwrap();
+    assert!(l3 < 25_497_600, "{l3}");
+}
+
+#[test]
 fn a_journal_is_played_as_a_trace() {
     let folder = folder(&[]);
     let journal = at(&folder, "recorded.jsonl");

@@ -49,6 +49,15 @@ impl Diagnostic {
         Self { file: file.into(), place: None, message: message.into(), help: None }
     }
 
+    /// What the TOML parser says about `text`, the file `file`.
+    pub fn from_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
+        let fault = Self::new(file, error.message().trim());
+        match error.span() {
+            Some(span) => fault.at(Place::at_byte(text, span.start)),
+            None => fault,
+        }
+    }
+
     /// The same fault at `place`.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {

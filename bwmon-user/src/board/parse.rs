@@ -83,13 +83,8 @@ struct RawDevfreq {
 /// # Errors
 /// The first fault, with its line and what to do.
 pub fn parse(file: &str, text: &str) -> Result<Board, Diagnostic> {
-    let raw: RawBoard = toml::from_str(text).map_err(|error| {
-        let fault = Diagnostic::new(file, error.message().trim().to_owned());
-        match error.span() {
-            Some(span) => fault.at(Place::at_byte(text, span.start)),
-            None => fault,
-        }
-    })?;
+    let raw: RawBoard =
+        toml::from_str(text).map_err(|error| Diagnostic::from_toml(file, text, &error))?;
     Check { file, text }.board(raw)
 }
 

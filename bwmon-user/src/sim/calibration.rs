@@ -72,13 +72,8 @@ impl SeedTable {
     /// # Errors
     /// The first fault, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Self, Diagnostic> {
-        let table: Self = toml::from_str(text).map_err(|error| {
-            let fault = Diagnostic::new(file, error.message().trim().to_owned());
-            match error.span() {
-                Some(span) => fault.at(Place::at_byte(text, span.start)),
-                None => fault,
-            }
-        })?;
+        let table: Self =
+            toml::from_str(text).map_err(|error| Diagnostic::from_toml(file, text, &error))?;
         if table.schema != 1 {
             return Err(Diagnostic::new(file, format!("schema {} is not known", table.schema)));
         }

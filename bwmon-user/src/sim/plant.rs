@@ -264,7 +264,7 @@ impl Plant {
     /// The highest vote that anybody but its governor has for the first column of `domain`.
     pub fn others(&self, domain: usize) -> Option<Kbps> {
         let resource = self.paths.get(domain)?.resource?;
-        self.resources.get(resource).map(|resource| resource.others(domain))
+        self.resources.get(resource).map(Resource::others)
     }
 
     /// What happened so far, per governed domain.

@@ -101,13 +101,8 @@ pub fn parse(
     text: &str,
     load: &mut dyn FnMut(TraceRequest<'_>) -> Result<Trace, String>,
 ) -> Result<Workload, Diagnostic> {
-    let raw: RawScenario = toml::from_str(text).map_err(|error| {
-        let fault = Diagnostic::new(file, error.message().trim().to_owned());
-        match error.span() {
-            Some(span) => fault.at(Place::at_byte(text, span.start)),
-            None => fault,
-        }
-    })?;
+    let raw: RawScenario =
+        toml::from_str(text).map_err(|error| Diagnostic::from_toml(file, text, &error))?;
     Check { file, text }.scenario(raw, load)
 }
 
