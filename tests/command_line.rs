@@ -21,6 +21,12 @@ fn every_verb_has_help_and_none_panics() {
         args.push("--help");
         let help = good(&args).stdout;
         assert!(help.contains("Usage: bwmon"), "{verb:?}: {help}");
+        if verb.len() == 1 && verb[0] != "policy" {
+            assert!(
+                help.contains("xample") || help.contains("kill -9") || help.contains("Exit"),
+                "{help}"
+            );
+        }
     }
 }
 

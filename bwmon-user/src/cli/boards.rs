@@ -6,6 +6,9 @@ use crate::board::{Board, builtin, builtin_ids, builtin_text};
 
 /// Arguments of `bwmon boards`.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n\
+\x20 bwmon boards sdm845                    its monitors, domains and levels\n\
+\x20 bwmon boards sdm845 --file > my.toml   a start for a board file of your own")]
 pub(super) struct Args {
     /// Show one board: its monitors, its domains and their levels (an id or a board file)
     #[arg(value_name = "BOARD|FILE")]

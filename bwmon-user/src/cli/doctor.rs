@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 /// Arguments of `bwmon doctor`.
 #[derive(clap::Args)]
+#[command(after_help = "Exit code 0 if this machine can be governed, 1 if not.")]
 pub(super) struct Args {
     /// The board: a board file or a built-in one [default: by the device tree]
     #[arg(long, value_name = "BOARD|FILE")]

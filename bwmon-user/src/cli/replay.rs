@@ -9,6 +9,9 @@ use serde::Serialize;
 
 /// Arguments of `bwmon replay`.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n\
+\x20 bwmon replay --verify run.jsonl            was every decision the one that the code makes?\n\
+\x20 bwmon replay --policy my.rhai run.jsonl    what would another policy have voted?")]
 pub(super) struct Args {
     /// The journal (from `bwmon run --journal` or `bwmon sim --journal`)
     #[arg(value_name = "JOURNAL")]

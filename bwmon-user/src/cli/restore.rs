@@ -8,6 +8,10 @@ use std::path::PathBuf;
 
 /// Arguments of `bwmon restore`.
 #[derive(clap::Args)]
+#[command(
+    after_help = "When an agent was killed (kill -9, a crash) its changes stay; this puts them back from its restore\n\
+file. An agent that ends by a signal does it itself, and the next `bwmon run` does it first."
+)]
 pub(super) struct Args {
     /// Where the restore file is
     #[arg(long, value_name = "DIR", default_value = DEFAULT_STATE_DIR)]

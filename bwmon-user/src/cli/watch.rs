@@ -13,6 +13,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Arguments of `bwmon watch`.
 #[derive(clap::Args)]
+#[command(after_help = "Example:\n\
+\x20 bwmon watch --event icc_set_bw --event icc_set_bw_end --json | jq .")]
 pub(super) struct Args {
     /// Only these tracepoints, by name (icc_set_bw, cpu_frequency, ...); may be given several times
     #[arg(long, value_name = "EVENT")]

@@ -31,6 +31,10 @@ use std::time::Instant;
 
 /// Arguments of `bwmon sim`.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n\
+\x20 bwmon sim --phases                                    the kernel's rule on a simulated SDM845\n\
+\x20 bwmon sim --policy my.rhai --workload frames --plot   your policy on another traffic, with charts\n\
+\x20 bwmon sim --seed-table                                sysbench: 13 rows, 5 configurations")]
 pub(super) struct Args {
     #[command(flatten)]
     policy: PolicyArgs,
