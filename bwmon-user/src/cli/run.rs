@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// Arguments of `bwmon run`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n\
-\x20 bwmon run --shadow --duration-ms 10000 --journal shadow.jsonl   beside the kernel's driver, no write\n\
-\x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C, then put back")]
+\x20 bwmon run --shadow --duration-ms 10000 --journal shadow.jsonl   without a write\n\
+\x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C")]
 pub(super) struct Args {
     #[command(flatten)]
     policy: PolicyArgs,
