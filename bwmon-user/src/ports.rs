@@ -4,6 +4,7 @@ use crate::journal::{EntryView, JournalError};
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
+use serde::Serialize;
 
 /// Why no sample could be had.
 #[derive(Debug, thiserror::Error)]
@@ -32,11 +33,20 @@ pub trait Actuator {
     /// answers is never an error: refusals, clamping and foreign writes are answers.
     fn apply(&mut self, vote: &Vote) -> Applied;
 
-    /// Puts back what was there before the first vote. Called once, on every way out.
-    ///
-    /// # Errors
-    /// One line per object that could not be put back.
-    fn release(&mut self) -> Result<(), Vec<String>>;
+    /// Puts back what was there before the first vote, and says what became of each object. Called
+    /// once, on every way out; empty where nothing was changed.
+    fn release(&mut self) -> Vec<Outcome>;
+}
+
+/// What became of one object at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// The object.
+    pub object: String,
+    /// Whether nothing is left to be done for it.
+    pub done: bool,
+    /// What was done or why not.
+    pub what: String,
 }
 
 /// Time, and waiting for it.

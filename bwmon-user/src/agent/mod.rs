@@ -8,6 +8,7 @@ use crate::governor::Governor;
 use crate::journal::{Header, PolicyRecord, SCHEMA};
 use crate::live::{FileJournal, Machine, Mode, MonotonicClock, Takeover, takeover};
 use crate::policy::PolicySpec;
+use crate::ports::{Actuator, Outcome};
 use crate::run::{Doors, Pace, RunStats, run};
 use crate::units::Nanos;
 use anyhow::{Context, anyhow};
@@ -148,14 +149,10 @@ fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::R
     let lost_events = source.probe_reader().and_then(|reader| reader.lost().ok());
     // The block is quiet and its page free before the kernel's driver gets it back.
     source.stop();
-    let (restored, not_restored) = match actuator.put_back() {
-        Ok(outcomes) => {
-            let (done, left): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(|o| o.done);
-            let line = |o: crate::live::Outcome| format!("{}: {}", o.object, o.what);
-            (done.into_iter().map(line).collect(), left.into_iter().map(line).collect())
-        }
-        Err(error) => (Vec::new(), vec![error.to_string()]),
-    };
+    let (done, left): (Vec<_>, Vec<_>) = actuator.release().into_iter().partition(|o| o.done);
+    let line = |o: Outcome| format!("{}: {}", o.object, o.what);
+    let restored: Vec<String> = done.into_iter().map(line).collect();
+    let not_restored: Vec<String> = left.into_iter().map(line).collect();
     let stats = match outcome {
         Ok(Ok(stats)) => stats,
         Ok(Err(error)) => return Err(failed(error, &not_restored)),

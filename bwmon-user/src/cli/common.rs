@@ -31,7 +31,7 @@ pub(super) struct PolicyArgs {
     pub(super) set: Vec<(String, String)>,
 }
 
-fn name_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn name_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write NAME=VALUE".to_owned()),

@@ -26,8 +26,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "BOARD|FILE")]
     board: Option<String>,
     /// A tunable of the policy; may be given several times
-    #[arg(long, value_name = "NAME=VALUE")]
-    set: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value)]
+    set: Vec<(String, String)>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -101,15 +101,6 @@ fn check_one(args: &CheckArgs, name: &str) -> anyhow::Result<Row> {
         return Ok(Row { policy, ok: true, ..Row::default() });
     }
     let source = common::script(name)?;
-    let set: Vec<(String, String)> = args
-        .set
-        .iter()
-        .map(|text| {
-            text.split_once('=')
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .ok_or_else(|| anyhow::anyhow!("--set {text}: write NAME=VALUE"))
-        })
-        .collect::<anyhow::Result<_>>()?;
     let boards = match &args.board {
         Some(board) => vec![common::board(board)?],
         None => builtin_ids().filter_map(builtin).collect::<Result<_, _>>()?,
@@ -126,7 +117,7 @@ fn check_one(args: &CheckArgs, name: &str) -> anyhow::Result<Row> {
         column: None,
     };
     for board in &boards {
-        match check(source.clone(), board, &set) {
+        match check(source.clone(), board, &args.set) {
             Ok(CheckReport { calls, max_operations, params }) => {
                 row.calls += calls;
                 row.max_operations = row.max_operations.max(max_operations);

@@ -25,8 +25,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
     /// A tunable of the other policy
-    #[arg(long, value_name = "NAME=VALUE", requires = "policy", conflicts_with = "verify")]
-    set: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value, requires = "policy", conflicts_with = "verify")]
+    set: Vec<(String, String)>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -116,13 +116,7 @@ impl From<Compared> for DomainReport {
 
 fn other_policy(args: &Args, policy: &str) -> anyhow::Result<Answer> {
     let (reader, header) = common::journal(&args.journal)?;
-    let set = args.set.iter().map(|text| {
-        text.split_once('=')
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .ok_or_else(|| anyhow::anyhow!("--set {text}: write NAME=VALUE"))
-    });
-    let spec = PolicyArgs { policy: policy.to_owned(), set: set.collect::<anyhow::Result<_>>()? }
-        .spec()?;
+    let spec = PolicyArgs { policy: policy.to_owned(), set: args.set.clone() }.spec()?;
     let (other, record) = spec.build(&header.board)?;
     let Comparison { rows, tally } = compare(reader, &header, other)?;
     let domains: Vec<DomainReport> = rows.into_iter().map(Into::into).collect();

@@ -2,7 +2,8 @@
 
 use super::Answer;
 use super::output::{json, line, say};
-use crate::live::{AgentLock, DEFAULT_STATE_DIR, Outcome, RestoreFile, Root};
+use crate::live::{AgentLock, DEFAULT_STATE_DIR, RestoreFile, Root};
+use crate::ports::Outcome;
 use anyhow::bail;
 use std::path::PathBuf;
 

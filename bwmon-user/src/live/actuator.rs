@@ -3,7 +3,7 @@
 use super::clock::MonotonicClock;
 use super::devfreq::DevfreqVoter;
 use super::restore::RestoreFile;
-use crate::ports::{Actuator, Clock};
+use crate::ports::{Actuator, Clock, Outcome};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
 use serde::Serialize;
@@ -45,19 +45,6 @@ impl LiveActuator {
         let now = clock.now();
         Self { paths: paths.into_iter().map(|path| (path, now)).collect(), restore, clock }
     }
-
-    /// Puts back what was there, and says what was done for each object.
-    ///
-    /// # Errors
-    /// When the restore file cannot be brought up to date.
-    pub fn put_back(
-        &mut self,
-    ) -> Result<Vec<super::restore::Outcome>, super::restore::RestoreError> {
-        match &mut self.restore {
-            Some(restore) => restore.put_back(),
-            None => Ok(Vec::new()),
-        }
-    }
 }
 
 /// A last resort for a panic between the takeover and the end of a run.
@@ -97,15 +84,14 @@ impl Actuator for LiveActuator {
         answer
     }
 
-    fn release(&mut self) -> Result<(), Vec<String>> {
-        let failed: Vec<String> = match self.put_back() {
-            Ok(outcomes) => outcomes
-                .into_iter()
-                .filter(|outcome| !outcome.done)
-                .map(|outcome| format!("{}: {}", outcome.object, outcome.what))
-                .collect(),
-            Err(error) => vec![error.to_string()],
-        };
-        if failed.is_empty() { Ok(()) } else { Err(failed) }
+    fn release(&mut self) -> Vec<Outcome> {
+        let Some(restore) = &mut self.restore else { return Vec::new() };
+        restore.put_back().unwrap_or_else(|error| {
+            vec![Outcome {
+                object: "restore file".to_owned(),
+                done: false,
+                what: error.to_string(),
+            }]
+        })
     }
 }

@@ -23,7 +23,7 @@ pub use devmem::{MappedRegisters, RegisterError};
 pub use journal_file::FileJournal;
 pub use lock::{AgentLock, LockError};
 pub use machine::Machine;
-pub use restore::{DEFAULT_STATE_DIR, Item, Outcome, RestoreError, RestoreFile};
+pub use restore::{DEFAULT_STATE_DIR, Item, RestoreError, RestoreFile};
 pub use root::Root;
 pub use source::{LiveMonitor, LiveSource};
 pub use takeover::{Mode, Takeover, takeover};

@@ -6,6 +6,7 @@
 use super::binding::Binding;
 use super::devfreq;
 use super::root::{Root, read_line};
+use crate::ports::Outcome;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
@@ -46,17 +47,6 @@ impl Item {
             Self::Driver { device, .. } => format!("device {device}"),
         }
     }
-}
-
-/// What became of one item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Outcome {
-    /// The object.
-    pub object: String,
-    /// Whether nothing is left to be done for it.
-    pub done: bool,
-    /// What was done or why not.
-    pub what: String,
 }
 
 /// Why a restore file cannot be used.

@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::{EntryDomain, EntryView, Header, JournalError, Reader};
 use crate::policy::{self, Policy, PolicySpec};
-use crate::ports::Actuator;
+use crate::ports::{Actuator, Outcome};
 use crate::run::{RunStats, walk};
 use crate::sample::Sample;
 use crate::units::Kbps;
@@ -201,8 +201,8 @@ impl Actuator for Recorded {
         self.0.pop_front().unwrap_or(Applied::InForce)
     }
 
-    fn release(&mut self) -> Result<(), Vec<String>> {
-        Ok(())
+    fn release(&mut self) -> Vec<Outcome> {
+        Vec::new()
     }
 }
 
@@ -214,7 +214,7 @@ impl Actuator for Assumed {
         if vote.change { Applied::Placed } else { Applied::InForce }
     }
 
-    fn release(&mut self) -> Result<(), Vec<String>> {
-        Ok(())
+    fn release(&mut self) -> Vec<Outcome> {
+        Vec::new()
     }
 }

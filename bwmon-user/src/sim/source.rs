@@ -4,7 +4,7 @@ use super::block::Block;
 use super::{KernelDriver, Plant, VirtualClock};
 use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
-use crate::ports::{Actuator, Clock, CounterSource, SourceError};
+use crate::ports::{Actuator, Clock, CounterSource, Outcome, SourceError};
 use crate::sample::{Missing, Reading, Sample, Window};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -147,7 +147,7 @@ impl Actuator for SimActuator {
         Applied::Placed
     }
 
-    fn release(&mut self) -> Result<(), Vec<String>> {
-        Ok(())
+    fn release(&mut self) -> Vec<Outcome> {
+        Vec::new()
     }
 }
