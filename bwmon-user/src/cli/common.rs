@@ -3,18 +3,12 @@
 use crate::board::{self, Board, builtin, builtin_ids};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::journal::{Header, Reader};
-use crate::policy::PolicySpec;
 use crate::policy::script::Source;
+use crate::policy::{PolicySpec, library};
 use anyhow::{Context, bail};
 use std::fs;
 use std::io::{BufReader, Read};
 use std::path::Path;
-
-/// The shipped policies, for machines on which no policy file is installed.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("bwmon", include_str!("../../../policies/bwmon.rhai")),
-    ("adaptive", include_str!("../../../policies/adaptive.rhai")),
-];
 
 /// Bytes of a policy, board or scenario that are read.
 const MOST: u64 = 1024 * 1024;
@@ -54,15 +48,18 @@ impl PolicyArgs {
 pub(super) fn script(name: &str) -> anyhow::Result<Source> {
     // Built-in names first: a file that happens to be called so in the current folder (the binary
     // itself, say) must not take their place. A path with a slash or an ending is a file.
-    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return Ok(Source { name: name.to_owned(), text: (*text).to_owned() });
+    if let Some(shipped) = library::shipped(name) {
+        return Ok(Source { name: name.to_owned(), text: shipped.text.to_owned() });
     }
     if Path::new(name).exists() {
         return Ok(Source { name: name.to_owned(), text: text_of(name)? });
     }
-    match did_you_mean(name, ["bwmon", "adaptive", "native"]) {
+    match did_you_mean(name, library::names()) {
         Some(near) => bail!("there is no policy file {name}; did you mean the policy {near}?"),
-        None => bail!("there is no policy file {name}; bwmon, adaptive and native are built in"),
+        None => bail!(
+            "there is no policy file {name}; these are built in: {}",
+            library::names().collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 

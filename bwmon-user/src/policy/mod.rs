@@ -2,6 +2,7 @@
 
 mod fault;
 mod ladder;
+pub mod library;
 mod native;
 mod proposal;
 pub mod script;

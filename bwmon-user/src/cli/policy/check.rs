@@ -1,24 +1,14 @@
-//! `bwmon policy`.
+//! `bwmon policy check`.
 
-use super::output::{json, line, say, table};
-use super::{Answer, common};
 use crate::board::{builtin, builtin_ids};
-use crate::policy::script::{CheckReport, FUNCTIONS, MAX_OPERATIONS, PROPERTIES, Word, check};
+use crate::cli::output::{json, line, say};
+use crate::cli::{Answer, common};
+use crate::policy::script::{CheckReport, MAX_OPERATIONS, check};
 use serde::Serialize;
-
-/// What can be done with policies.
-#[derive(clap::Subcommand)]
-pub(super) enum Verb {
-    /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
-    /// it has a fault
-    Check(CheckArgs),
-    /// Print every name that a policy may use, with its meaning
-    Docs,
-}
 
 /// Arguments of `bwmon policy check`.
 #[derive(clap::Args)]
-pub(super) struct CheckArgs {
+pub(super) struct Args {
     /// Policies: .rhai files, or `bwmon`
     #[arg(value_name = "FILE|NAME", required = true)]
     policies: Vec<String>,
@@ -46,28 +36,7 @@ struct Row {
     column: Option<usize>,
 }
 
-pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
-    match verb {
-        Verb::Check(args) => check_all(&args),
-        Verb::Docs => docs(),
-    }
-}
-
-fn docs() -> anyhow::Result<Answer> {
-    let rows = |words: &[Word], prefix: &str| {
-        words
-            .iter()
-            .map(|(name, what)| vec![format!("{prefix}{name}"), (*what).to_owned()])
-            .collect()
-    };
-    line(&table(&["reading", "meaning"], &[], rows(PROPERTIES, "obs.")))?;
-    line("")?;
-    line(&table(&["function", "meaning"], &[], rows(FUNCTIONS, "")))?;
-    line("\nThe language, with examples: docs/policy-guide.md")?;
-    Ok(Answer::Yes)
-}
-
-fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
+pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let mut rows = Vec::new();
     for name in &args.policies {
         rows.push(check_one(args, name)?);
@@ -94,7 +63,7 @@ fn check_all(args: &CheckArgs) -> anyhow::Result<Answer> {
     Ok(if all_good { Answer::Yes } else { Answer::No })
 }
 
-fn check_one(args: &CheckArgs, name: &str) -> anyhow::Result<Row> {
+fn check_one(args: &Args, name: &str) -> anyhow::Result<Row> {
     if name == crate::policy::NATIVE {
         // Compiled with the program; its tests check it on every board.
         let policy = name.to_owned();
