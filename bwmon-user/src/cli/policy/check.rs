@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Arguments of `bwmon policy check`.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     /// Policies: .rhai files, or `bwmon`
     #[arg(value_name = "FILE|NAME", required = true)]
     policies: Vec<String>,
