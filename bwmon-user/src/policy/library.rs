@@ -7,12 +7,22 @@ pub struct Shipped {
     pub name: &'static str,
     /// Its script.
     pub text: &'static str,
+    /// What must hold for it, if that is written down.
+    pub spec: Option<&'static str>,
 }
 
 /// All of them, in the order of `policy list`.
 pub const SHIPPED: &[Shipped] = &[
-    Shipped { name: "bwmon", text: include_str!("../../../policies/bwmon.rhai") },
-    Shipped { name: "adaptive", text: include_str!("../../../policies/adaptive.rhai") },
+    Shipped {
+        name: "bwmon",
+        text: include_str!("../../../policies/bwmon.rhai"),
+        spec: Some(include_str!("../../../policies/bwmon.spec.toml")),
+    },
+    Shipped {
+        name: "adaptive",
+        text: include_str!("../../../policies/adaptive.rhai"),
+        spec: Some(include_str!("../../../policies/adaptive.spec.toml")),
+    },
 ];
 
 /// The shipped policy called `name`.
