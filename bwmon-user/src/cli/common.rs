@@ -4,7 +4,7 @@ use crate::board::{self, Board, builtin, builtin_ids};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::journal::{Header, Reader};
 use crate::policy::script::Source;
-use crate::policy::{PolicySpec, library};
+use crate::policy::{self, PolicySpec, library, stage};
 use anyhow::{Context, bail};
 use std::fs;
 use std::io::{BufReader, Read};
@@ -20,6 +20,9 @@ pub(super) struct PolicyArgs {
     /// (the kernel's rule in Rust)
     #[arg(long, value_name = "FILE|NAME", default_value = "bwmon")]
     pub(super) policy: String,
+    /// Settings that belong together, from the policy's head; `--set` goes over them
+    #[arg(long, value_name = "NAME")]
+    pub(super) preset: Option<String>,
     /// A tunable of the policy; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_value)]
     pub(super) set: Vec<(String, String)>,
@@ -34,14 +37,42 @@ pub(super) fn name_value(text: &str) -> Result<(String, String), String> {
 
 impl PolicyArgs {
     pub(super) fn spec(&self) -> anyhow::Result<PolicySpec> {
-        if self.policy == crate::policy::NATIVE {
+        if self.policy == policy::NATIVE {
+            if let Some(name) = &self.preset {
+                bail!("the native policy has no preset {name}");
+            }
             if let Some((name, _)) = self.set.first() {
                 bail!("the native policy has no tunable {name}; `bwmon` is the same as a script");
             }
             return Ok(PolicySpec::Native);
         }
-        Ok(PolicySpec::Script { source: script(&self.policy)?, set: self.set.clone() })
+        if self.policy.starts_with(stage::PREFIX) {
+            if let Some(name) = &self.preset {
+                bail!("a chain has no preset {name}");
+            }
+            if let Some((name, _)) = self.set.first() {
+                bail!("a chain has no tunable {name}; write its numbers into the stages");
+            }
+            return Ok(PolicySpec::Chain(self.policy.clone()));
+        }
+        let source = script(&self.policy)?;
+        let set = tunables(&source, self.preset.as_deref(), &self.set)?;
+        Ok(PolicySpec::Script { source, set })
     }
+}
+
+/// A preset's settings, with `set` after them: the later value counts.
+pub(super) fn tunables(
+    source: &Source,
+    preset: Option<&str>,
+    set: &[(String, String)],
+) -> anyhow::Result<Vec<(String, String)>> {
+    let mut all = match preset {
+        Some(name) => policy::script::preset(source, name)?,
+        None => Vec::new(),
+    };
+    all.extend_from_slice(set);
+    Ok(all)
 }
 
 /// The script called `name`: a file, or the built-in `bwmon`.

@@ -24,6 +24,9 @@ pub(super) struct Args {
     /// levels
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
+    /// Settings that belong together, from the other policy's head
+    #[arg(long, value_name = "NAME", requires = "policy", conflicts_with = "verify")]
+    preset: Option<String>,
     /// A tunable of the other policy
     #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value, requires = "policy", conflicts_with = "verify")]
     set: Vec<(String, String)>,
@@ -116,7 +119,8 @@ impl From<Compared> for DomainReport {
 
 fn other_policy(args: &Args, policy: &str) -> anyhow::Result<Answer> {
     let (reader, header) = common::journal(&args.journal)?;
-    let spec = PolicyArgs { policy: policy.to_owned(), set: args.set.clone() }.spec()?;
+    let (preset, set) = (args.preset.clone(), args.set.clone());
+    let spec = PolicyArgs { policy: policy.to_owned(), preset, set }.spec()?;
     let (other, record) = spec.build(&header.board)?;
     let Comparison { rows, tally } = compare(reader, &header, other)?;
     let domains: Vec<DomainReport> = rows.into_iter().map(Into::into).collect();

@@ -6,6 +6,7 @@ pub mod library;
 mod native;
 mod proposal;
 pub mod script;
+pub mod stage;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -19,6 +20,7 @@ use crate::diag::Diagnostic;
 use crate::journal::PolicyRecord;
 use crate::observe::Observation;
 use script::{ScriptPolicy, Source};
+use stage::Chain;
 use std::collections::BTreeMap;
 
 /// The name under which the native rule is known wherever a policy file may stand.
@@ -44,6 +46,8 @@ pub trait Policy {
 pub enum PolicySpec {
     /// The native rule.
     Native,
+    /// A chain of native stages, by its text.
+    Chain(String),
     /// A script, with values (name and text) over the defaults of its tunables.
     Script {
         /// Its name and text.
@@ -59,6 +63,9 @@ impl PolicySpec {
         if record.name == NATIVE {
             return Self::Native;
         }
+        if record.name.starts_with(stage::PREFIX) {
+            return Self::Chain(record.name.clone());
+        }
         let set = record.params.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let source = Source { name: record.name.clone(), text: record.source.clone() };
         Self::Script { source, set: set.collect() }
@@ -70,14 +77,13 @@ impl PolicySpec {
     /// What is wrong with the script or with a value.
     pub fn build(self, board: &Board) -> Result<(Box<dyn Policy>, PolicyRecord), Diagnostic> {
         match self {
-            Self::Native => {
-                let record = PolicyRecord {
-                    name: NATIVE.to_owned(),
-                    digest: String::new(),
-                    source: String::new(),
-                    params: BTreeMap::new(),
-                };
-                Ok((Box::new(Mainline::new(board)), record))
+            Self::Native => Ok((Box::new(Mainline::new(board)), compiled_in(NATIVE))),
+            Self::Chain(text) => {
+                let chain = Chain::new(&text, board).map_err(|error| {
+                    Diagnostic::new(&text, error.to_string())
+                        .help("`bwmon policy docs` lists the stages")
+                })?;
+                Ok((Box::new(chain), compiled_in(&text)))
             }
             Self::Script { source, set } => {
                 let policy = ScriptPolicy::new(source, board, &set)?;
@@ -85,5 +91,15 @@ impl PolicySpec {
                 Ok((Box::new(policy), record))
             }
         }
+    }
+}
+
+/// The record of a policy that has no script.
+fn compiled_in(name: &str) -> PolicyRecord {
+    PolicyRecord {
+        name: name.to_owned(),
+        digest: String::new(),
+        source: String::new(),
+        params: BTreeMap::new(),
     }
 }

@@ -15,6 +15,9 @@ pub(in crate::cli) struct Args {
     /// The board to check it for [default: every built-in one]
     #[arg(long, value_name = "BOARD|FILE")]
     board: Option<String>,
+    /// Settings that belong together, from the policy's head
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
     /// A tunable of the policy; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value)]
     set: Vec<(String, String)>,
@@ -70,6 +73,7 @@ fn check_one(args: &Args, name: &str) -> anyhow::Result<Row> {
         return Ok(Row { policy, ok: true, ..Row::default() });
     }
     let source = common::script(name)?;
+    let set = common::tunables(&source, args.preset.as_deref(), &args.set)?;
     let boards = match &args.board {
         Some(board) => vec![common::board(board)?],
         None => builtin_ids().filter_map(builtin).collect::<Result<_, _>>()?,
@@ -86,7 +90,7 @@ fn check_one(args: &Args, name: &str) -> anyhow::Result<Row> {
         column: None,
     };
     for board in &boards {
-        match check(source.clone(), board, &args.set) {
+        match check(source.clone(), board, &set) {
             Ok(CheckReport { calls, max_operations, params }) => {
                 row.calls += calls;
                 row.max_operations = row.max_operations.max(max_operations);

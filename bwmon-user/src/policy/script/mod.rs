@@ -5,6 +5,9 @@ mod error;
 mod limits;
 mod observation;
 mod params;
+mod presets;
+mod runtime;
+mod slots;
 mod state;
 mod vocabulary;
 
@@ -15,6 +18,8 @@ pub use limits::{
     MAX_STRING, MAX_VARIABLES,
 };
 pub use params::{Param, Value};
+pub use presets::{Preset, preset};
+pub use slots::MAX_SLOTS;
 pub use vocabulary::{FUNCTIONS, PROPERTIES, Word};
 
 use super::{FaultKind, Policy, PolicyFault, Proposal};
@@ -23,9 +28,11 @@ use crate::diag::Diagnostic;
 use crate::journal::PolicyRecord;
 use crate::observe::Observation;
 use observation::{Obs, Shared};
-use rhai::{AST, CallFnOptions, Dynamic, Engine, Module, Scope, Stmt};
+use rhai::{AST, Dynamic, Engine, Module, Stmt};
+use runtime::Runtime;
 use sha2::{Digest, Sha256};
 use state::State;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -40,9 +47,11 @@ pub struct ScriptPolicy {
     engine: Engine,
     ast: AST,
     budget: Budget,
+    runtime: RefCell<Runtime>,
     shared: Rc<Shared>,
     states: Vec<State>,
     params: Vec<Param>,
+    presets: Vec<Preset>,
     values: BTreeMap<String, Value>,
 }
 
@@ -65,11 +74,14 @@ impl ScriptPolicy {
         let mut engine = limits::limited_engine(&budget);
         vocabulary::register(&mut engine, &shared);
         let params = params::declared(&source)?;
+        let presets = presets::declared(&source, &params)?;
         let values = params::values(&source, &params, set)?;
         engine.register_static_module("cfg", params::module(&values).into());
         let ast = compile(&mut engine, &source)?;
+        let runtime = RefCell::new(Runtime::new(&engine, &ast));
+        let states = Vec::new();
         let mut policy =
-            Self { source, engine, ast, budget, shared, states: Vec::new(), params, values };
+            Self { source, engine, ast, budget, runtime, shared, states, params, presets, values };
         for domain in 0..board.domains.len() {
             let state = policy.init(domain).map_err(|fault| *fault.diagnostic)?;
             policy.states.push(state);
@@ -80,6 +92,16 @@ impl ScriptPolicy {
     /// The tunables that the script declares.
     pub fn params(&self) -> &[Param] {
         &self.params
+    }
+
+    /// The presets that the script declares.
+    pub fn presets(&self) -> &[Preset] {
+        &self.presets
+    }
+
+    /// The tunables' values in use.
+    pub fn values(&self) -> &BTreeMap<String, Value> {
+        &self.values
     }
 
     /// Operations that the last call used.
@@ -122,18 +144,15 @@ impl ScriptPolicy {
         this: &mut Dynamic,
     ) -> Result<Dynamic, PolicyFault> {
         self.budget.restart();
-        let mut scope = Scope::new();
-        let options = CallFnOptions::new().eval_ast(false).bind_this_ptr(this);
+        let mut runtime = self.runtime.borrow_mut();
+        let mut argument = Dynamic::from(argument);
         // A panic in a host function must not cross into the loop; the state is reset after it.
         let answer = catch_unwind(AssertUnwindSafe(|| {
-            self.engine.call_fn_with_options::<Dynamic>(
-                options,
-                &mut scope,
-                &self.ast,
-                name,
-                (argument,),
-            )
+            runtime.call(&self.engine, name, this, &mut argument)
         }));
+        if answer.is_err() {
+            *runtime = Runtime::new(&self.engine, &self.ast);
+        }
         match answer {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(self.source.run_error(&error, name)),
@@ -156,6 +175,7 @@ impl ScriptPolicy {
         };
         if checked.is_err() {
             state.reset();
+            self.shared.forget(domain);
         }
         if let Some(place) = self.states.get_mut(domain) {
             *place = state;
@@ -207,6 +227,7 @@ impl Policy for ScriptPolicy {
         if let Some(state) = self.states.get_mut(domain) {
             state.reset();
         }
+        self.shared.forget(domain);
     }
 }
 

@@ -4,9 +4,10 @@
 //! an error unless the script asks `obs.has("…")` first: unknown is never 0.
 
 use super::error::raise;
+use super::slots::Slots;
 use crate::board::{Board, Level, OppTable};
 use crate::observe::{Measured, Observation};
-use crate::units::Kbps;
+use crate::units::{Kbps, Nanos};
 use rhai::{Engine, EvalAltResult, ImmutableString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,6 +20,7 @@ pub(super) struct Shared {
     names: Vec<ImmutableString>,
     tables: Vec<OppTable>,
     observations: RefCell<Vec<Observation>>,
+    slots: RefCell<Vec<Slots>>,
     /// The domain that is being decided, for the helpers without a receiver.
     pub(super) current: Cell<usize>,
 }
@@ -29,6 +31,7 @@ impl Shared {
             names: board.domains.iter().map(|domain| domain.name.as_str().into()).collect(),
             tables: board.domains.iter().map(|domain| domain.table.clone()).collect(),
             observations: RefCell::default(),
+            slots: RefCell::new(vec![Slots::default(); board.domains.len()]),
             current: Cell::new(0),
         })
     }
@@ -38,6 +41,26 @@ impl Shared {
         observations.clear();
         observations.extend_from_slice(all);
         self.current.set(domain);
+    }
+
+    /// Calls `step` with the slots of the domain that is being decided and the sample's time.
+    pub(super) fn in_slots<T>(
+        &self,
+        step: impl FnOnce(&mut Slots, Nanos) -> Answer<T>,
+    ) -> Answer<T> {
+        let domain = self.current.get();
+        let now = self.observations.borrow().get(domain).map(|obs| obs.now);
+        let now = now.ok_or_else(|| raise("slots can be used in decide(obs) only"))?;
+        let mut slots = self.slots.borrow_mut();
+        let slots = slots.get_mut(domain).ok_or_else(|| raise("no domain is being decided"))?;
+        step(slots, now)
+    }
+
+    /// Forgets the slots of `domain`.
+    pub(super) fn forget(&self, domain: usize) {
+        if let Some(slots) = self.slots.borrow_mut().get_mut(domain) {
+            slots.clear();
+        }
     }
 
     /// The table of the domain that is being decided.

@@ -2,8 +2,9 @@
 
 use super::error::Source;
 use crate::diag::{Diagnostic, Place, did_you_mean};
-use rhai::{Dynamic, Module};
+use rhai::{Array, Dynamic, Module};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A tunable.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct Param {
 }
 
 /// A tunable's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A whole number.
     Int(i64),
@@ -27,11 +28,19 @@ pub enum Value {
     Float(f64),
     /// `true` or `false`.
     Bool(bool),
+    /// Whole numbers, at most 32; written `[1, 2]` or `1,2`.
+    List(Vec<i64>),
 }
+
+/// Items of a list.
+pub(super) const MOST_ITEMS: usize = 32;
 
 impl Value {
     fn parse(text: &str) -> Option<Self> {
         let plain = text.replace('_', "");
+        if let Some(inner) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return Self::list(inner);
+        }
         plain
             .parse()
             .map(Self::Int)
@@ -40,32 +49,68 @@ impl Value {
             .or_else(|| plain.parse::<f64>().ok().filter(|f| f.is_finite()).map(Self::Float))
     }
 
-    fn number(self) -> Option<f64> {
+    /// `text` as a value of this one's type: a list may stand without its brackets.
+    fn parse_like(&self, text: &str) -> Option<Self> {
         match self {
-            Self::Int(n) => Some(n as f64),
-            Self::Float(n) => Some(n),
-            Self::Bool(_) => None,
+            Self::List(_) => {
+                let plain = text.replace('_', "");
+                let inner = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                Self::list(inner.unwrap_or(&plain))
+            }
+            _ => Self::parse(text).filter(|value| value.same_type(self)),
         }
     }
 
-    fn same_type(self, other: Self) -> bool {
-        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    fn list(inner: &str) -> Option<Self> {
+        let items = inner.split([',', ' ']).filter(|item| !item.is_empty());
+        let items: Option<Vec<i64>> = items.map(|item| item.parse().ok()).collect();
+        items.filter(|items| items.len() <= MOST_ITEMS).map(Self::List)
     }
 
-    fn dynamic(self) -> Dynamic {
+    /// Its numbers, for the range.
+    fn numbers(&self) -> Vec<f64> {
         match self {
-            Self::Int(n) => n.into(),
-            Self::Float(n) => n.into(),
-            Self::Bool(b) => b.into(),
+            Self::Int(n) => vec![*n as f64],
+            Self::Float(n) => vec![*n],
+            Self::Bool(_) => Vec::new(),
+            Self::List(items) => items.iter().map(|n| *n as f64).collect(),
+        }
+    }
+
+    fn same_type(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    fn dynamic(&self) -> Dynamic {
+        match self {
+            Self::Int(n) => (*n).into(),
+            Self::Float(n) => (*n).into(),
+            Self::Bool(b) => (*b).into(),
+            Self::List(items) => items.iter().map(|n| Dynamic::from(*n)).collect::<Array>().into(),
         }
     }
 
     /// For the journal.
-    pub fn json(self) -> serde_json::Value {
+    pub fn json(&self) -> serde_json::Value {
         match self {
-            Self::Int(n) => n.into(),
-            Self::Float(n) => n.into(),
-            Self::Bool(b) => b.into(),
+            Self::Int(n) => (*n).into(),
+            Self::Float(n) => (*n).into(),
+            Self::Bool(b) => (*b).into(),
+            Self::List(items) => items.clone().into(),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(n) => fmt::Display::fmt(n, f),
+            Self::Float(n) => fmt::Debug::fmt(n, f),
+            Self::Bool(b) => fmt::Display::fmt(b, f),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(i64::to_string).collect();
+                write!(f, "[{}]", items.join(", "))
+            }
         }
     }
 }
@@ -100,7 +145,10 @@ fn parse(text: &str) -> Option<Param> {
         return None;
     }
     let rest = rest.trim_start();
-    let (value, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (value, rest) = match rest.split_once(']') {
+        Some((list, _)) if rest.starts_with('[') => rest.split_at(list.len() + 1),
+        _ => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+    };
     let default = Value::parse(value)?;
     let rest = rest.trim_start();
     let (range, doc) = match rest.strip_prefix('(') {
@@ -108,10 +156,14 @@ fn parse(text: &str) -> Option<Param> {
         Some(inner) => {
             let (range, doc) = inner.split_once(')')?;
             let (low, high) = range.split_once("..")?;
-            let low = Value::parse(low.trim())?.number()?;
-            let high = Value::parse(high.trim())?.number()?;
-            let default = default.number()?;
-            if !(low..=high).contains(&default) {
+            let bound = |text: &str| match Value::parse(text.trim())? {
+                Value::Int(n) => Some(n as f64),
+                Value::Float(n) => Some(n),
+                Value::Bool(_) | Value::List(_) => None,
+            };
+            let (low, high) = (bound(low)?, bound(high)?);
+            let outside = |n: &f64| !(low..=high).contains(n);
+            if matches!(default, Value::Bool(_)) || default.numbers().iter().any(outside) {
                 return None;
             }
             (Some((low, high)), doc)
@@ -127,7 +179,7 @@ pub(super) fn values(
     set: &[(String, String)],
 ) -> Result<BTreeMap<String, Value>, Diagnostic> {
     let mut values: BTreeMap<String, Value> =
-        params.iter().map(|param| (param.name.clone(), param.default)).collect();
+        params.iter().map(|param| (param.name.clone(), param.default.clone())).collect();
     for (name, text) in set {
         let Some(param) = params.iter().find(|param| param.name == *name) else {
             let names = || params.iter().map(|param| param.name.as_str());
@@ -138,13 +190,12 @@ pub(super) fn values(
                 None => fault.help(format!("it has {}", names().collect::<Vec<_>>().join(", "))),
             });
         };
-        let value = Value::parse(text).filter(|value| value.same_type(param.default));
-        let value = value.ok_or_else(|| {
-            source.fault(format!("{name}={text} has another type than its default"))
+        let value = param.default.parse_like(text).ok_or_else(|| {
+            let fault = source.fault(format!("{name}={text} has another type than its default"));
+            fault.help(format!("the default is {name}={}", param.default))
         })?;
-        let number = value.number();
-        if let (Some((low, high)), Some(number)) = (param.range, number)
-            && !(low..=high).contains(&number)
+        if let Some((low, high)) = param.range
+            && value.numbers().iter().any(|n| !(low..=high).contains(n))
         {
             return Err(source.fault(format!("{name}={text} is outside {low}..{high}")));
         }
@@ -189,6 +240,27 @@ mod tests {
             let fault = declared(&source(&format!("\n{text}\n"))).unwrap_err();
             assert_eq!(fault.place.unwrap().line, 2, "{text}");
         }
+    }
+
+    #[test]
+    fn a_list_is_written_with_or_without_brackets_and_has_a_range_for_each_item() {
+        let source = source("// @param zones_MiBps = [1, 2] (0..9000) steps\n");
+        let params = declared(&source).unwrap();
+        assert_eq!(params[0].default, Value::List(vec![1, 2]));
+        assert_eq!(params[0].doc, "steps");
+        let set = |text: &str| values(&source, &params, &[("zones_MiBps".into(), text.into())]);
+        for text in ["2_288,4577", "[2288, 4577]"] {
+            assert_eq!(
+                set(text).unwrap()["zones_MiBps"],
+                Value::List(vec![2_288, 4_577]),
+                "{text}"
+            );
+        }
+        assert_eq!(set("").unwrap()["zones_MiBps"], Value::List(Vec::new()));
+        assert!(set("1,9001").unwrap_err().message.contains("outside 0..9000"));
+        let help = set("1,x").unwrap_err().help;
+        assert_eq!(help.as_deref(), Some("the default is zones_MiBps=[1, 2]"));
+        assert!(set(&"1,".repeat(33)).is_err());
     }
 
     #[test]

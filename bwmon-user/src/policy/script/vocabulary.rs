@@ -2,6 +2,7 @@
 
 use super::error::raise;
 use super::observation::{self, Obs, Shared};
+use super::slots;
 use crate::board::Level;
 use crate::policy::{Ask, MAX_WHY, Proposal};
 use crate::units::Kbps;
@@ -62,11 +63,29 @@ pub const FUNCTIONS: &[Word] = &[
     ("opp_floor", "highest level that is not above this much"),
     ("headroom", "headroom(kBps, pct): kBps so that it uses pct percent"),
     ("clamp", "clamp(x, low, high)"),
+    ("lerp", "lerp(x, x0, y0, x1, y1): on the line between two points, and no further"),
+    ("ewma", "ewma(\"slot\", x, pct): exponential average, pct the weight of x"),
+    ("ewma_up", "ewma_up(\"slot\", x, pct): the same, but rises at once"),
+    ("average", "average(\"slot\", x, n): mean of the last n values, at most 64"),
+    ("percentile", "percentile(\"slot\", x, n, pct): percentile of the last n values"),
+    ("peak_hold", "peak_hold(\"slot\", x, ms): largest of the last ms milliseconds"),
+    ("hold_down", "hold_down(\"slot\", x, ms): rises at once, falls after ms milliseconds below"),
+    ("slew", "slew(\"slot\", x, up_per_ms, down_per_ms): bounded slope; 0 is no bound"),
+    (
+        "run_max",
+        "run_max(\"slot\", cond, x, by, n): largest x once cond held for n windows, else -1",
+    ),
+    ("hysteresis", "hysteresis(\"slot\", x, low, high): true above high, false below low"),
+    ("debounce", "debounce(\"slot\", cond, n): changes after n calls on end that differ"),
+    ("elapsed_ms", "elapsed_ms(\"slot\"): milliseconds since its first use or restart"),
+    ("restart", "restart(\"slot\"): the time of elapsed_ms starts anew"),
+    ("forget", "forget(\"slot\"): the slot starts anew"),
 ];
 
 /// Registers the vocabulary.
 pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
     observation::register(engine);
+    slots::register(engine, shared);
     engine.register_type_with_name::<Proposal>("Proposal");
     engine
         .register_fn("hold", || Proposal::new(Ask::Hold, ""))
@@ -96,7 +115,6 @@ pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
             p
         });
     engine.register_fn("clamp", |x: i64, low: i64, high: i64| x.max(low).min(high));
-    engine.register_fn("headroom", |x: i64, pct: i64| headroom(x, pct));
     let table = shared.clone();
     engine.register_fn("opp_kBps", move |level: i64| -> Answer<i64> {
         let table = table.table()?;
@@ -136,11 +154,4 @@ fn ceil(n: f64) -> Answer<i64> {
     } else {
         Err(raise(format!("{n} is no bandwidth in kBps")))
     }
-}
-
-fn headroom(x: i64, pct: i64) -> Answer<i64> {
-    if !(1..=100).contains(&pct) {
-        return Err(raise(format!("headroom(…, {pct}): percent go from 1 to 100")));
-    }
-    x.checked_mul(100).map(|scaled| scaled / pct).ok_or_else(|| raise("headroom: too large"))
 }
