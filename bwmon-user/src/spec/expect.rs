@@ -9,7 +9,7 @@ use super::value::{LevelName, StepName, Whole};
 use crate::board::Board;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::policy::script::Source;
-use crate::policy::{MAX_WHY, NATIVE, PolicySpec, library};
+use crate::policy::{MAX_WHY, NATIVE, PolicySpec, library, stage};
 use crate::units::Kbps;
 use std::fmt::Display;
 use toml::Spanned;
@@ -247,6 +247,9 @@ impl Context<'_> {
     ) -> Result<PolicySpec, Diagnostic> {
         if name == NATIVE {
             return Ok(PolicySpec::Native);
+        }
+        if name.starts_with(stage::PREFIX) {
+            return Ok(PolicySpec::Chain(name.to_owned()));
         }
         let text = match library::shipped(name) {
             Some(shipped) => shipped.text.to_owned(),

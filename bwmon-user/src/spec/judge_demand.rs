@@ -92,13 +92,13 @@ impl View<'_> {
             Turn::Rise => level >= target,
             Turn::Fall => level <= target,
         });
-        if reached.is_some_and(|at| at <= deadline) {
-            return Some(None);
-        }
         // The demand ended before the time was over: nothing can be said.
         let lasted = self.history.start_ms(event.until);
-        if reached.is_none() && lasted < deadline {
+        if lasted < deadline {
             return None;
+        }
+        if reached.is_some_and(|at| at <= deadline) {
+            return Some(None);
         }
         let demand = self.seen.get(event.tick).map_or_else(String::new, Seen::demand);
         let (verb, bound) = match turn {

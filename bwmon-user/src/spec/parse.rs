@@ -21,7 +21,7 @@ const MAX_SCENARIOS: usize = 100;
 /// Expectations of a scenario.
 const MAX_CHECKS: usize = 200;
 /// Ticks of all scenarios together: a spec is run before every reload.
-const MAX_TICKS: u64 = 100_000;
+const MAX_TICKS: u64 = 50_000;
 /// The board where none is named.
 const BOARD: &str = "sdm845";
 /// Distance of the ticks where none is given: a window of the kernel's driver.

@@ -111,7 +111,10 @@ impl Trial<'_> {
     /// The run of the policy that `check` compares with, if it does.
     fn other(&self, check: &Check) -> Result<Option<History>, Diagnostic> {
         let What::SameAs { policy, .. } = &check.what else { return Ok(None) };
-        let (policy, _) = policy.clone().build(&self.scenario.board)?;
+        let (policy, _) = policy.clone().build(&self.scenario.board).map_err(|fault| {
+            let message = format!("{}: {}", check.key, fault.message);
+            Diagnostic { help: fault.help, ..self.text.fault(&check.at, message) }
+        })?;
         self.play(policy).map(Some)
     }
 

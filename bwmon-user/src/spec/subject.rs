@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::diag::Diagnostic;
-use crate::policy::{Policy, PolicySpec};
+use crate::policy::{self, Policy, PolicySpec};
 
 /// Makes the policy under test, anew for each scenario. The place to put a recorder between: a
 /// subject may hand out policies that note which lines ran.
@@ -26,7 +26,8 @@ pub trait Subject {
 impl Subject for PolicySpec {
     fn name(&self) -> String {
         match self {
-            Self::Native => crate::policy::NATIVE.to_owned(),
+            Self::Native => policy::NATIVE.to_owned(),
+            Self::Chain(text) => text.clone(),
             Self::Script { source, .. } => source.name.clone(),
         }
     }
@@ -38,21 +39,26 @@ impl Subject for PolicySpec {
         preset: Option<&str>,
         set: &[(String, String)],
     ) -> Result<Box<dyn Policy>, Diagnostic> {
-        let name = self.name();
-        if let Some(preset) = preset {
-            return Err(Diagnostic::new(name, format!("the policy has no preset called {preset}")));
-        }
         let spec = match self {
-            Self::Native => {
+            Self::Script { source, set: own } => {
+                let mut all = match preset {
+                    Some(name) => policy::script::preset(source, name)?,
+                    None => Vec::new(),
+                };
+                all.extend(set.iter().chain(own.iter()).cloned());
+                Self::Script { source: source.clone(), set: all }
+            }
+            Self::Native | Self::Chain(_) => {
+                let name = self.name();
+                if let Some(preset) = preset {
+                    let message = format!("the policy has no preset called {preset}");
+                    return Err(Diagnostic::new(name, message).help("only scripts have presets"));
+                }
                 if let Some((tunable, _)) = set.first() {
                     let message = format!("the policy has no tunable called {tunable}");
-                    return Err(Diagnostic::new(name, message).help("it has no tunables"));
+                    return Err(Diagnostic::new(name, message).help("only scripts have tunables"));
                 }
-                Self::Native
-            }
-            Self::Script { source, set: own } => {
-                let set = set.iter().chain(own.iter()).cloned().collect();
-                Self::Script { source: source.clone(), set }
+                self.clone()
             }
         };
         spec.build(board).map(|(policy, _)| policy)
