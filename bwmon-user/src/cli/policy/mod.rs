@@ -1,5 +1,6 @@
 //! `bwmon policy`: one file per verb.
 
+mod bench;
 mod check;
 mod docs;
 
@@ -11,6 +12,9 @@ pub(super) enum Verb {
     /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
     /// it has a fault
     Check(check::Args),
+    /// What one decision costs, and how that compares with the native rule; exit code 1 if it is
+    /// over a limit or faults
+    Bench(bench::Args),
     /// Print every name that a policy may use, with its meaning
     Docs,
 }
@@ -18,6 +22,7 @@ pub(super) enum Verb {
 pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Check(args) => check::main(&args),
+        Verb::Bench(args) => bench::main(&args),
         Verb::Docs => docs::main(),
     }
 }

@@ -63,7 +63,7 @@ fn every_way_to_propose_arrives() {
     let refined = answer("hold().hold_ms(20).wake_kBps(9, 5).why(\"because\")").unwrap();
     assert_eq!((refined.ask, refined.hold_ms), (Ask::Hold, 20));
     assert_eq!(refined.wake_kbps, Some((Kbps(9), Kbps(5))));
-    assert_eq!(refined.why, "because");
+    assert_eq!(&*refined.why, "because");
 }
 
 #[test]

@@ -4,10 +4,9 @@ use super::error::raise;
 use super::observation::{self, Obs, Shared};
 use super::slots;
 use crate::board::Level;
-use crate::policy::{Ask, MAX_WHY, Proposal};
+use crate::policy::{Ask, Proposal, Why};
 use crate::units::Kbps;
-use rhai::{Engine, EvalAltResult};
-use std::borrow::Cow;
+use rhai::{Engine, EvalAltResult, ImmutableString};
 use std::rc::Rc;
 
 type Answer<T> = Result<T, Box<EvalAltResult>>;
@@ -47,11 +46,14 @@ pub const FUNCTIONS: &[Word] = &[
     ("has", "obs.has(\"name\"): whether a reading is known on this tick"),
     ("has_domain", "obs.has_domain(\"domain\"): whether this board has that domain"),
     ("of", "obs.of(\"domain\"): the observation of another domain on the same tick"),
-    ("demand_kBps", "propose the lowest level that carries this much"),
-    ("opp", "propose this level"),
-    ("opp_max", "propose the highest level"),
-    ("opp_min", "propose the lowest level"),
-    ("hold", "propose the level in force"),
+    (
+        "demand_kBps",
+        "propose the lowest level that carries this much; a text as last argument is the reason",
+    ),
+    ("opp", "propose this level; a text as last argument is the reason"),
+    ("opp_max", "propose the highest level; a text as last argument is the reason"),
+    ("opp_min", "propose the lowest level; a text as last argument is the reason"),
+    ("hold", "propose the level in force; a text as last argument is the reason"),
     ("hold_ms", "proposal.hold_ms(n): do not come down for n milliseconds afterwards"),
     (
         "wake_kBps",
@@ -93,11 +95,7 @@ pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
         .register_fn("opp_min", || Proposal::new(Ask::Min, ""))
         .register_fn("demand_kBps", |n: i64| demand(n))
         .register_fn("demand_kBps", |n: f64| demand(ceil(n)?))
-        .register_fn("opp", |level: i64| -> Answer<Proposal> {
-            let level = usize::try_from(level)
-                .map_err(|_| raise(format!("opp({level}): levels start at 0")))?;
-            Ok(Proposal::new(Ask::Opp(Level(level)), ""))
-        })
+        .register_fn("opp", |level: i64| opp(level))
         .register_fn("hold_ms", |mut p: Proposal, ms: i64| -> Answer<Proposal> {
             p.hold_ms = u32::try_from(ms)
                 .map_err(|_| raise(format!("hold_ms({ms}): give 0 to 4294967295")))?;
@@ -109,11 +107,8 @@ pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
             }
             p.wake_kbps = Some((Kbps(up as u64), Kbps(down as u64)));
             Ok(p)
-        })
-        .register_fn("why", |mut p: Proposal, text: &str| {
-            p.why = Cow::Owned(text.chars().take(MAX_WHY).map(crate::diag::printable).collect());
-            p
         });
+    register_reasons(engine, shared);
     engine.register_fn("clamp", |x: i64, low: i64, high: i64| x.max(low).min(high));
     let table = shared.clone();
     engine.register_fn("opp_kBps", move |level: i64| -> Answer<i64> {
@@ -138,6 +133,34 @@ pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
         .register_get("opp_count", |i: &mut Info| i.0.shared.levels(i.0.domain) as i64);
 }
 
+/// The same with a reason: one call and one value less than `.why("…")`.
+fn register_reasons(engine: &mut Engine, shared: &Rc<Shared>) {
+    type Text = ImmutableString;
+    let s = shared.clone();
+    engine.register_fn("hold", move |text: Text| because(Ask::Hold, s.reason(&text)));
+    let s = shared.clone();
+    engine.register_fn("opp_max", move |text: Text| because(Ask::Max, s.reason(&text)));
+    let s = shared.clone();
+    engine.register_fn("opp_min", move |text: Text| because(Ask::Min, s.reason(&text)));
+    let s = shared.clone();
+    engine.register_fn("demand_kBps", move |n: i64, text: Text| -> Answer<Proposal> {
+        Ok(Proposal { why: s.reason(&text), ..demand(n)? })
+    });
+    let s = shared.clone();
+    engine.register_fn("demand_kBps", move |n: f64, text: Text| -> Answer<Proposal> {
+        Ok(Proposal { why: s.reason(&text), ..demand(ceil(n)?)? })
+    });
+    let s = shared.clone();
+    engine.register_fn("opp", move |level: i64, text: Text| -> Answer<Proposal> {
+        Ok(Proposal { why: s.reason(&text), ..opp(level)? })
+    });
+    let s = shared.clone();
+    engine.register_fn("why", move |p: &mut Proposal, text: Text| Proposal {
+        why: s.reason(&text),
+        ..p.clone()
+    });
+}
+
 /// What `init(info)` gets: the domain's name and its number of levels.
 #[derive(Clone, Debug)]
 pub(super) struct Info(pub(super) Obs);
@@ -146,6 +169,16 @@ fn demand(n: i64) -> Answer<Proposal> {
     let n = u64::try_from(n)
         .map_err(|_| raise(format!("demand_kBps({n}): a bandwidth is not negative")))?;
     Ok(Proposal::new(Ask::Demand(Kbps(n)), ""))
+}
+
+fn opp(level: i64) -> Answer<Proposal> {
+    let level =
+        usize::try_from(level).map_err(|_| raise(format!("opp({level}): levels start at 0")))?;
+    Ok(Proposal::new(Ask::Opp(Level(level)), ""))
+}
+
+fn because(ask: Ask, why: Why) -> Proposal {
+    Proposal { why, ..Proposal::new(ask, "") }
 }
 
 fn ceil(n: f64) -> Answer<i64> {
