@@ -16,13 +16,13 @@ pub(super) enum Verb {
     /// over a limit or faults
     Bench(bench::Args),
     /// Print every name that a policy may use, with its meaning
-    Docs,
+    Docs(docs::Args),
 }
 
 pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Check(args) => check::main(&args),
         Verb::Bench(args) => bench::main(&args),
-        Verb::Docs => docs::main(),
+        Verb::Docs(args) => docs::main(&args),
     }
 }
