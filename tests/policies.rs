@@ -102,3 +102,59 @@ fn every_policy_in_the_documentation_passes_its_check() {
     }
     assert!(examples >= 6, "{examples}");
 }
+
+#[test]
+fn the_tables_of_the_guide_are_those_of_the_vocabulary() {
+    let guide = repository().join("docs/policy-guide.md");
+    let text = std::fs::read_to_string(&guide).unwrap();
+    let folder = folder(&[("guide.md", &text)]);
+    good(&["policy", "docs", "--update", &at(&folder, "guide.md")]);
+    let new = std::fs::read_to_string(at(&folder, "guide.md")).unwrap();
+    assert!(new == text, "run: bwmon policy docs --update docs/policy-guide.md");
+    assert!(text.matches("<!-- words: ").count() == 7);
+    assert!(good(&["policy", "docs", "--definitions"]).stdout.contains("fn ewma(slot: String"));
+    let no_mark = folder_with("<!-- words: nope -->");
+    assert!(bad(2, &["policy", "docs", "--update", &at(&no_mark, "x.md")]).contains("called nope"));
+}
+
+fn folder_with(text: &str) -> tempfile::TempDir {
+    folder(&[("x.md", text)])
+}
+
+#[test]
+fn a_chain_stands_where_a_policy_file_may_stand() {
+    let folder = folder(&[]);
+    let journal = at(&folder, "j");
+    let chain = "chain:peak | headroom(80) | hold_down(24)";
+    good(&["sim", "--policy", chain, "--journal", &journal]);
+    good(&["replay", "--verify", &journal]);
+    assert!(
+        bad(2, &["sim", "--policy", "chain:peak | headrom(80)"])
+            .contains("did you mean `headroom`?")
+    );
+    assert!(bad(2, &["sim", "--policy", chain, "--set", "x=1"]).contains("no tunable x"));
+    assert!(bad(2, &["sim", "--policy", "native", "--preset", "x"]).contains("no preset x"));
+}
+
+#[test]
+fn bench_tells_cost_and_ratio_and_answers_no_over_a_limit() {
+    let ran = good(&["policy", "bench", "--json", "--calls", "1000", "bwmon", "native"]);
+    let rows: Value = serde_json::from_str(&ran.stdout).unwrap();
+    for key in [
+        "policy",
+        "p50_ns",
+        "p99_ns",
+        "operations",
+        "allocations",
+        "native_p50_ns",
+        "ratio_to_native",
+    ] {
+        assert!(!rows[0][key].is_null(), "{key}");
+    }
+    // Whatever the machine: the script takes some operations and no more than 6 allocations a call.
+    assert!((10..60).contains(&rows[0]["operations"].as_u64().unwrap()));
+    assert!(rows[0]["allocations"].as_u64().unwrap() <= 6);
+    assert_eq!((&rows[1]["operations"], &rows[1]["allocations"]), (&Value::Null, &Value::from(0)));
+    bad(1, &["policy", "bench", "--calls", "1000", "bwmon", "--fail-over-ns", "1"]);
+    bad(2, &["policy", "bench", "bwmon", "native", "--set", "x=1"]);
+}

@@ -7,6 +7,9 @@
 // Quantities with their unit in the type.
 pub mod units;
 
+// How many allocations this thread made: what `policy bench` counts.
+pub mod allocations;
+
 // One error for one place in an operator's text.
 pub mod diag;
 

@@ -81,6 +81,8 @@ struct DomainLine<'a> {
     why: &'a str,
     #[serde(skip_serializing_if = "is_zero")]
     hold_ms: u32,
+    #[serde(rename = "wake_kBps", skip_serializing_if = "Option::is_none")]
+    wake_kbps: Option<(Kbps, Kbps)>,
     decision: Decision,
     vote: Option<Vote>,
     applied: Option<&'a Applied>,
@@ -101,6 +103,7 @@ impl<'a> DomainLine<'a> {
             ask: tick.proposal.ask,
             why: &tick.proposal.why,
             hold_ms: tick.proposal.hold_ms,
+            wake_kbps: tick.proposal.wake_kbps,
             decision: tick.decision,
             vote: tick.vote,
             applied,

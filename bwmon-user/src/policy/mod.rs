@@ -94,6 +94,11 @@ impl PolicySpec {
     }
 }
 
+/// Whether `name` is a policy without a script: the native rule or a chain.
+pub fn is_compiled_in(name: &str) -> bool {
+    name == NATIVE || name.starts_with(stage::PREFIX)
+}
+
 /// The record of a policy that has no script.
 fn compiled_in(name: &str) -> PolicyRecord {
     PolicyRecord {

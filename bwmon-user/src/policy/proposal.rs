@@ -2,14 +2,62 @@
 
 use crate::board::Level;
 use crate::units::Kbps;
-use serde::Serialize;
-use std::borrow::Cow;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Characters of a reason that are kept.
 pub const MAX_WHY: usize = 48;
 
-/// A reason, at most [`MAX_WHY`] characters.
-pub type Why = Cow<'static, str>;
+/// A reason, at most [`MAX_WHY`] characters. Cloning it copies no text: a policy gives the same few
+/// reasons again and again.
+#[derive(Clone, Debug)]
+pub enum Why {
+    /// Written in the program.
+    Fixed(&'static str),
+    /// Given by a script.
+    Given(Arc<str>),
+}
+
+impl Why {
+    /// `text`, cut at [`MAX_WHY`] characters and without control characters.
+    pub fn given(text: &str) -> Self {
+        let kept: String = text.chars().take(MAX_WHY).map(crate::diag::printable).collect();
+        Self::Given(kept.into())
+    }
+}
+
+impl Deref for Why {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Given(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl PartialEq for Why {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Why {}
+
+impl Serialize for Why {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
 
 /// The wish itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +93,6 @@ pub struct Proposal {
 impl Proposal {
     /// `ask`, without refinements.
     pub const fn new(ask: Ask, why: &'static str) -> Self {
-        Self { ask, hold_ms: 0, wake_kbps: None, why: Cow::Borrowed(why) }
+        Self { ask, hold_ms: 0, wake_kbps: None, why: Why::Fixed(why) }
     }
 }

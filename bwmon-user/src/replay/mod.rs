@@ -145,7 +145,7 @@ fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
         return wrong("the header has other rails than its board has domains".into());
     }
     let digest = policy::script::digest(&header.policy.source);
-    if header.policy.name != policy::NATIVE && digest != header.policy.digest {
+    if !policy::is_compiled_in(&header.policy.name) && digest != header.policy.digest {
         return wrong("the policy in the header is not the one of its digest".into());
     }
     Ok(())

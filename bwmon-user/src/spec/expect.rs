@@ -27,7 +27,6 @@ pub(super) struct Context<'a> {
 /// The span and the domains that the keys of one `expect` share.
 struct Scope {
     domains: Vec<usize>,
-    named: bool,
     from_ms: u64,
     to_ms: u64,
     whole: bool,
@@ -144,7 +143,7 @@ impl Context<'_> {
             )));
         }
         let whole = raw.step.is_none() && raw.from_ms.is_none() && raw.to_ms.is_none();
-        Ok(Scope { domains, named: raw.domain.is_some(), from_ms, to_ms, whole })
+        Ok(Scope { domains, from_ms, to_ms, whole })
     }
 
     fn step(&self, step: &Spanned<StepName>) -> Result<(u64, u64), Diagnostic> {
@@ -208,16 +207,12 @@ impl Context<'_> {
             let help = format!("its levels go from 0 to {}", domain.table.top());
             return Err(self.text.fault(&check.at, message).help(help));
         }
-        if check.what.needs_demand() {
-            if let Some(domain) = domains().find(|domain| domain.monitor.is_none()) {
-                let message = format!("{}: no monitor reads \"{}\"", check.key, domain.name);
-                let help = if scope.named {
-                    "without a reading there is no demand to judge by; expect levels in a span"
-                } else {
-                    "the board has no monitors; expect levels in a span"
-                };
-                return Err(self.text.fault(&check.at, message).help(help));
-            }
+        if check.what.needs_demand()
+            && let Some(domain) = domains().find(|domain| domain.monitor.is_none())
+        {
+            let message = format!("{}: no monitor reads \"{}\"", check.key, domain.name);
+            let help = "without a reading there is no demand to judge by; expect levels in a span";
+            return Err(self.text.fault(&check.at, message).help(help));
         }
         if matches!(check.what, What::HeldBack { .. }) {
             if self.series.is_some() {

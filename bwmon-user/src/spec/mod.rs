@@ -9,6 +9,7 @@ mod adversary;
 mod check;
 mod expect;
 mod history;
+mod input;
 mod judge;
 mod judge_demand;
 mod parse;

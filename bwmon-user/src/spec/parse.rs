@@ -1,15 +1,14 @@
 //! A spec file, TOML to checked scenarios, once.
 
+use super::Files;
 use super::check::Check;
 use super::expect::Context;
+use super::input::{Input, RawInput};
 use super::raw::{Maybe, RawScenario, RawSet, RawSpec};
-use super::series::Series;
 use super::text::{Bytes, Text};
 use super::value::{LevelName, Whole};
-use super::{Files, steps};
 use crate::board::{self, Board, Level, builtin, builtin_ids};
 use crate::diag::Diagnostic;
-use crate::sim::{CpufreqVotes, Workload, builtin_workload, builtin_workload_names, scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::Spanned;
@@ -65,12 +64,6 @@ pub(super) struct Scenario {
     pub(super) faults_max: u64,
     pub(super) input: Input,
     pub(super) checks: Vec<Check>,
-}
-
-#[derive(Debug)]
-pub(super) enum Input {
-    Series(Arc<Series>),
-    Workload { workload: Workload, votes: CpufreqVotes },
 }
 
 /// Parses and checks the spec `text`, called `file` in errors. `board` takes the place of the boards
@@ -156,12 +149,13 @@ impl Parser<'_> {
         }
         let board = self.board(&raw.board)?;
         let period_ms = self.period(&raw.period_ms)?;
-        let (input, ticks) = self.input(
-            &at,
-            &board,
-            period_ms,
-            (raw.series, raw.workload, raw.ms, raw.cpufreq_votes),
-        )?;
+        let keys = RawInput {
+            series: raw.series,
+            workload: raw.workload,
+            ms: raw.ms,
+            cpufreq_votes: raw.cpufreq_votes,
+        };
+        let (input, ticks) = keys.check(self.text, &board, period_ms, &at, self.files)?;
         let preset = raw.preset.as_ref().or(self.defaults.preset.as_ref());
         let preset = preset.map(|preset| (preset.get_ref().clone(), preset.span()));
         let mut values = self.defaults.set.clone();
@@ -241,97 +235,6 @@ impl Parser<'_> {
         }
         let message = format!("ticks of {ms} ms");
         Err(self.text.fault(&period.span(), message).help("give 1 to 1000"))
-    }
-
-    #[expect(
-        clippy::type_complexity,
-        reason = "the four keys that say what is fed, and nothing else"
-    )]
-    fn input(
-        &mut self,
-        at: &Bytes,
-        board: &Board,
-        period_ms: u64,
-        keys: (
-            Maybe<Vec<Spanned<super::raw::RawStep>>>,
-            Maybe<String>,
-            Maybe<Whole>,
-            Maybe<String>,
-        ),
-    ) -> Result<(Input, u64), Diagnostic> {
-        let (series, workload, ms, votes) = keys;
-        match (series, workload) {
-            (Some(series), None) => {
-                let only = ms.map(|ms| (ms.span(), "ms"));
-                if let Some((span, key)) =
-                    only.or(votes.map(|votes| (votes.span(), "cpufreq_votes")))
-                {
-                    return Err(self
-                        .text
-                        .fault(&span, format!("{key} is for workloads"))
-                        .help("a series says all of it in its steps"));
-                }
-                let series = steps::series(self.text, board, period_ms, series)?;
-                let end = series.steps.last().map_or(0, |s| s.start.plus(s.length).as_ms());
-                Ok((Input::Series(Arc::new(series)), end / period_ms))
-            }
-            (None, Some(name)) => {
-                let workload = self.workload(&name)?;
-                let length_ms = match &ms {
-                    Some(ms) => ms.get_ref().0,
-                    None => workload.length().as_ms(),
-                };
-                let ticks = length_ms / period_ms;
-                if ticks == 0 {
-                    let span = ms.map_or(name.span(), |ms| ms.span());
-                    let message = format!("{length_ms} ms are less than a tick of {period_ms} ms");
-                    return Err(self.text.fault(&span, message));
-                }
-                let votes = self.votes(&votes)?;
-                Ok((Input::Workload { workload, votes }, ticks))
-            }
-            (Some(_), Some(workload)) => Err(self
-                .text
-                .fault(&workload.span(), "both a series and a workload")
-                .help("a scenario has one of them; make it two")),
-            (None, None) => Err(self
-                .text
-                .fault(at, "the scenario has no input")
-                .help("give a series of steps, or a workload of the simulator")),
-        }
-    }
-
-    fn workload(&mut self, name: &Spanned<String>) -> Result<Workload, Diagnostic> {
-        let text = name.get_ref();
-        if let Some(workload) = builtin_workload(text) {
-            return Ok(workload);
-        }
-        if !text.ends_with(".toml") {
-            return Err(self.text.unknown(
-                &name.span(),
-                "workload",
-                text,
-                builtin_workload_names(),
-            ));
-        }
-        let read = self.files.read(text).map_err(|error| self.text.fault(&name.span(), error))?;
-        let traces = &mut |_: scenario::TraceRequest<'_>| Err("a spec plays no traces".to_owned());
-        scenario::parse(text, &read, traces)
-    }
-
-    fn votes(&self, votes: &Maybe<String>) -> Result<CpufreqVotes, Diagnostic> {
-        const KNOWN: [(&str, CpufreqVotes); 3] = [
-            ("none", CpufreqVotes::None),
-            ("ungoverned", CpufreqVotes::Ungoverned),
-            ("all", CpufreqVotes::All),
-        ];
-        let Some(votes) = votes else { return Ok(CpufreqVotes::Ungoverned) };
-        let name = votes.get_ref().as_str();
-        let found = KNOWN.iter().find(|(known, _)| *known == name).map(|(_, votes)| *votes);
-        found.ok_or_else(|| {
-            let known = KNOWN.iter().map(|(known, _)| *known);
-            self.text.unknown(&votes.span(), "choice of cpufreq_votes", name, known)
-        })
     }
 
     fn start(

@@ -133,6 +133,35 @@ impl SeriesSource {
     }
 }
 
+impl SeriesSource {
+    /// What the monitor `index` says at `now`, in `step`.
+    fn reading(&mut self, index: usize, step: &Step, now: Nanos) -> Option<Reading> {
+        let domain = self.board.domains.iter().position(|d| d.monitor == Some(index))?;
+        let table = &self.board.domains.get(domain)?.table;
+        let scale = self.board.monitors.get(index)?.scale;
+        let lane = step.lanes.get(domain)?;
+        let cleared = self.cleared.get_mut(index)?;
+        let elapsed = now.since(*cleared);
+        if lane.load == Load::Missing {
+            *cleared = now;
+            return Some(Reading::Missing(Missing::NoUpdate));
+        }
+        if !lane.interrupt && elapsed < scale.window() {
+            return Some(Reading::Missing(Missing::NoWholeWindow));
+        }
+        let peak = self.series.peak(domain, *cleared, now, scale.window())?;
+        *cleared = now;
+        if lane.interrupt {
+            let full = scale.kbps(COUNT_MAX);
+            let meas = if peak.is_finite() { Kbps(peak.ceil() as u64) } else { full };
+            return Some(kernel_update(table, meas, lane.kernel));
+        }
+        // Every window that is not saturated falls into zone 1, as the agent programs it.
+        let zone_max = ZoneMaxima([0, count_of(scale, peak), 0, 0]);
+        Some(Reading::Polled { zone_max, elapsed_ns: elapsed })
+    }
+}
+
 impl CounterSource for SeriesSource {
     fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
         let now = self.clock.now();
@@ -140,44 +169,9 @@ impl CounterSource for SeriesSource {
         let step = series.at(self.last).ok_or(SourceError::End)?;
         sample.window = Window { start_ns: self.last, end_ns: now };
         sample.monitors.clear();
-        for (index, cleared) in self.cleared.iter_mut().enumerate() {
-            let domain = self.board.domains.iter().position(|d| d.monitor == Some(index));
-            let lane = domain.and_then(|domain| Some((domain, step.lanes.get(domain)?)));
-            let (Some((domain, lane)), Some(monitor)) = (lane, self.board.monitors.get(index))
-            else {
-                sample.monitors.push(Reading::Missing(Missing::Absent));
-                continue;
-            };
-            let window = monitor.scale.window();
-            let elapsed = now.since(*cleared);
-            if lane.load != Load::Missing && !lane.interrupt && elapsed < window {
-                sample.monitors.push(Reading::Missing(Missing::NoWholeWindow));
-                continue;
-            }
-            let peak = match lane.load {
-                Load::Missing => None,
-                _ => series.peak(domain, *cleared, now, window),
-            };
-            *cleared = now;
-            let Some(peak) = peak else {
-                sample.monitors.push(Reading::Missing(Missing::NoUpdate));
-                continue;
-            };
-            let count = count_of(monitor.scale, peak);
-            sample.monitors.push(match lane.interrupt {
-                true => self.board.domains.get(domain).map_or(
-                    Reading::Missing(Missing::Absent),
-                    |described| {
-                        let full = monitor.scale.kbps(COUNT_MAX);
-                        let meas = if peak.is_finite() { Kbps(peak.ceil() as u64) } else { full };
-                        kernel_update(&described.table, meas, lane.kernel)
-                    },
-                ),
-                // Every window that is not saturated falls into zone 1, as the agent programs it.
-                false => {
-                    Reading::Polled { zone_max: ZoneMaxima([0, count, 0, 0]), elapsed_ns: elapsed }
-                }
-            });
+        for index in 0..self.board.monitors.len() {
+            let reading = self.reading(index, step, now);
+            sample.monitors.push(reading.unwrap_or(Reading::Missing(Missing::Absent)));
         }
         sample.probes.others_kbps.clear();
         sample.probes.others_kbps.extend(step.lanes.iter().map(|lane| lane.others));

@@ -1,5 +1,6 @@
 //! `bwmon policy`: one file per verb.
 
+mod bench;
 mod check;
 mod docs;
 mod test;
@@ -14,14 +15,18 @@ pub(super) enum Verb {
     Check(check::Args),
     /// Run the spec beside a policy: scenarios and what must hold; exit code 1 if something does not
     Test(test::Args),
+    /// What one decision costs, and how that compares with the native rule; exit code 1 if it is
+    /// over a limit or faults
+    Bench(bench::Args),
     /// Print every name that a policy may use, with its meaning
-    Docs,
+    Docs(docs::Args),
 }
 
 pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Check(args) => check::main(&args),
         Verb::Test(args) => test::main(&args),
-        Verb::Docs => docs::main(),
+        Verb::Bench(args) => bench::main(&args),
+        Verb::Docs(args) => docs::main(&args),
     }
 }

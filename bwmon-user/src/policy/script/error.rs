@@ -1,6 +1,6 @@
 //! The engine's errors as faults with a source line, a caret and a next step.
 
-use super::vocabulary::{FUNCTIONS, PROPERTIES};
+use super::words::{FUNCTIONS, PROPERTIES};
 use crate::diag::{Diagnostic, Place, did_you_mean};
 use crate::policy::{FaultKind, PolicyFault};
 use rhai::{EvalAltResult, ParseError, Position};
@@ -131,7 +131,7 @@ fn suggestion(error: &EvalAltResult) -> Option<String> {
         }
         _ => return None,
     };
-    let names = words.iter().map(|(name, _)| *name);
+    let names = words.iter().map(|word| word.name);
     match did_you_mean(word, names) {
         Some(name) if name != word => Some(format!("did you mean `{name}`?")),
         Some(_) => Some("its arguments do not fit; see docs/policy-guide.md".into()),

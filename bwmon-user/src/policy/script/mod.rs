@@ -10,6 +10,7 @@ mod runtime;
 mod slots;
 mod state;
 mod vocabulary;
+pub mod words;
 
 pub use check::{CheckReport, check};
 pub use error::Source;
@@ -20,7 +21,6 @@ pub use limits::{
 pub use params::{Param, Value};
 pub use presets::{Preset, preset};
 pub use slots::MAX_SLOTS;
-pub use vocabulary::{FUNCTIONS, PROPERTIES, Word};
 
 use super::{FaultKind, Policy, PolicyFault, Proposal};
 use crate::board::Board;

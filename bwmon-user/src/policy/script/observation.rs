@@ -7,10 +7,17 @@ use super::error::raise;
 use super::slots::Slots;
 use crate::board::{Board, Level, OppTable};
 use crate::observe::{Measured, Observation};
+use crate::policy::Why;
+use crate::policy::stage::RunMax;
 use crate::units::{Kbps, Nanos};
 use rhai::{Engine, EvalAltResult, ImmutableString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// Reasons that are kept for the next time.
+const MOST_REASONS: usize = 16;
+/// The slot of `obs.quiet_kBps(n)`.
+const QUIET: &str = "quiet_kBps";
 
 type Answer<T> = Result<T, Box<EvalAltResult>>;
 
@@ -21,6 +28,7 @@ pub(super) struct Shared {
     tables: Vec<OppTable>,
     observations: RefCell<Vec<Observation>>,
     slots: RefCell<Vec<Slots>>,
+    reasons: RefCell<Vec<(ImmutableString, Why)>>,
     /// The domain that is being decided, for the helpers without a receiver.
     pub(super) current: Cell<usize>,
 }
@@ -31,6 +39,7 @@ impl Shared {
             names: board.domains.iter().map(|domain| domain.name.as_str().into()).collect(),
             tables: board.domains.iter().map(|domain| domain.table.clone()).collect(),
             observations: RefCell::default(),
+            reasons: RefCell::default(),
             slots: RefCell::new(vec![Slots::default(); board.domains.len()]),
             current: Cell::new(0),
         })
@@ -54,6 +63,21 @@ impl Shared {
         let mut slots = self.slots.borrow_mut();
         let slots = slots.get_mut(domain).ok_or_else(|| raise("no domain is being decided"))?;
         step(slots, now)
+    }
+
+    /// `text` as a reason; the same text again costs no allocation.
+    pub(super) fn reason(&self, text: &ImmutableString) -> Why {
+        let mut reasons = self.reasons.borrow_mut();
+        if let Some((_, why)) = reasons.iter().find(|(known, _)| known == text) {
+            return why.clone();
+        }
+        let why = Why::given(text);
+        if reasons.len() == MOST_REASONS {
+            // Made-up texts (`why("n is " + n)`) must not push out all of the others for ever.
+            reasons.clear();
+        }
+        reasons.push((text.clone(), why.clone()));
+        why
     }
 
     /// Forgets the slots of `domain`.
@@ -144,6 +168,23 @@ impl Obs {
         }
     }
 
+    /// The kernel's zone 1 counter: the largest peak once `n` windows on end were below, else -1.
+    /// A reading that is above, or an interrupt, forgets it all; no reading changes nothing.
+    fn quiet_kbps(&mut self, n: i64) -> Answer<i64> {
+        let (above, below) = (self.above()?, self.below()?);
+        let measured = self.with(|obs| Some(obs.measured), "peak_kBps")?;
+        let Some(measured) = measured else { return Ok(-1) };
+        self.shared.in_slots(|slots, _| {
+            let run = slots.run(QUIET, "quiet_kBps")?;
+            if above || measured.interrupt {
+                *run = RunMax::default();
+                return Ok(-1);
+            }
+            let (peak, windows) = (int(measured.peak_kbps), i64::from(measured.windows));
+            Ok(run.step(below, peak, windows, n).unwrap_or(-1))
+        })
+    }
+
     fn util_pct(&self) -> Answer<i64> {
         let peak = self.measured(|m| Some(m.peak_kbps), "peak_kBps")?;
         Ok(int(peak) * 100 / self.level_kbps()?.max(1))
@@ -200,7 +241,8 @@ pub(super) fn register(engine: &mut Engine) {
     engine
         .register_fn("of", Obs::of)
         .register_fn("has", Obs::has)
-        .register_fn("has_domain", Obs::has_domain);
+        .register_fn("has_domain", Obs::has_domain)
+        .register_fn("quiet_kBps", Obs::quiet_kbps);
     engine
         .register_get("domain", |o: &mut Obs| o.shared.name(o.domain))
         .register_get("opp_count", |o: &mut Obs| small(o.shared.levels(o.domain)))

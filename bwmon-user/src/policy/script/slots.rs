@@ -76,6 +76,16 @@ impl Slots {
     }
 }
 
+impl Slots {
+    /// The run in `slot`, for a helper that steps it itself.
+    pub(super) fn run(&mut self, slot: &str, helper: &'static str) -> Answer<&mut RunMax> {
+        match self.machine(slot, helper, || Machine::RunMax(RunMax::default()))? {
+            Machine::RunMax(run) => Ok(run),
+            _ => Err(raise(format!("{helper}: the slot holds something else"))),
+        }
+    }
+}
+
 /// Defines a helper: looks its machine up and steps it.
 macro_rules! step {
     ($shared:expr, $slot:expr, $helper:literal, $variant:ident, |$machine:ident, $now:ident| $step:expr) => {

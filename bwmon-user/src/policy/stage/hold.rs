@@ -68,28 +68,30 @@ impl HoldDown {
     }
 }
 
-/// The largest value of a run: the kernel driver's "so many windows on end".
+/// The largest value of a run: the kernel driver's "so many windows on end". As in the hardware,
+/// where `ZONE_MAX` stays until it is cleared, the largest value outlives a run that was cut short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunMax {
     count: i64,
-    largest: i64,
+    largest: Option<i64>,
 }
 
 impl RunMax {
     /// While `cond` holds, adds `by` to the count and keeps the largest `x`; answers it once the
-    /// count has reached `n`, and starts anew. `None` until then. Without `cond` it starts anew.
+    /// count has reached `n`, and forgets everything. `None` until then. Without `cond` the count
+    /// starts anew.
     pub fn step(&mut self, cond: bool, x: i64, by: i64, n: i64) -> Option<i64> {
         if !cond {
-            *self = Self::default();
+            self.count = 0;
             return None;
         }
         let x = tame(x);
-        self.largest = if self.count == 0 { x } else { self.largest.max(x) };
+        let largest = self.largest.map_or(x, |largest| largest.max(x));
         self.count = self.count.saturating_add(by.max(1));
         if self.count < n {
+            self.largest = Some(largest);
             return None;
         }
-        let largest = self.largest;
         *self = Self::default();
         Some(largest)
     }
@@ -138,9 +140,11 @@ mod tests {
         assert_eq!(run.step(true, 5, 1, 3), None);
         assert_eq!(run.step(true, 7, 1, 3), None);
         assert_eq!(run.step(true, 6, 1, 3), Some(7));
-        assert_eq!(run.step(true, 2, 2, 3), None);
+        assert_eq!(run.step(true, 5, 2, 3), None);
         assert_eq!(run.step(false, 9, 1, 3), None);
-        // The count began again; three windows at once are enough.
+        // The count began again, the 5 stays; three windows at once are enough.
+        assert_eq!(run.step(true, 4, 2, 3), None);
+        assert_eq!(run.step(true, 4, 1, 3), Some(5));
         assert_eq!(run.step(true, 4, 3, 3), Some(4));
     }
 
