@@ -27,6 +27,8 @@ mod bad_tests;
 #[cfg(test)]
 mod holds_tests;
 #[cfg(test)]
+mod mutant_tests;
+#[cfg(test)]
 mod property_tests;
 #[cfg(test)]
 mod testing;

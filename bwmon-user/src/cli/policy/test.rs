@@ -186,13 +186,15 @@ fn print(report: &Report) -> anyhow::Result<()> {
     ))
 }
 
-/// A scenario's line, and one for each expectation that does not hold.
+/// A scenario's line, and two for each expectation that does not hold.
 fn row(scenario: &ScenarioReport) -> String {
     let state = if scenario.ok { "ok" } else { "failed" };
     let mut text =
         format!("  {state:6} {:>6} ms  {}", grouped(scenario.simulated_ms), scenario.name);
     for failure in &scenario.failures {
-        text += &format!("\n           {failure}");
+        let domain = failure.domain.as_ref().map_or_else(String::new, |name| format!(" on {name}"));
+        text += &format!("\n    {} (line {}){domain}:", failure.expectation, failure.line);
+        text += &format!("\n      {}, {}", failure.expected, failure.seen);
     }
     text.chars().map(|c| if c == '\n' { c } else { printable(c) }).collect()
 }
