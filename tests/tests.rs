@@ -21,6 +21,9 @@ mod model;
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
+// Scripts that mean harm: refused when they are checked, or contained on the tick.
+mod hostile;
+
 // `bwmon boards` and bad board files.
 mod boards;
 
