@@ -65,7 +65,13 @@ impl State {
                     value.type_name()
                 ));
             }
-            bytes += size(value);
+            bytes += size(value).ok_or_else(|| {
+                format!(
+                    "`this.{key}` holds a {}; a state holds numbers, true or false, texts, and \
+                     arrays and maps of them",
+                    value.type_name()
+                )
+            })?;
         }
         if map.len() != initial.len() {
             return Err("a key of the state was removed".into());
@@ -77,20 +83,21 @@ impl State {
     }
 }
 
-/// Bytes of a value; nested values are counted as deep as they go.
-fn size(value: &Dynamic) -> usize {
+/// Bytes of a value; nested values are counted as deep as they go. `None` if it, or something in it,
+/// is no plain value: an observation would be of another tick, a function could not be written down.
+fn size(value: &Dynamic) -> Option<usize> {
     let id = value.type_id();
     if id == TypeId::of::<i64>() || id == TypeId::of::<bool>() || id == TypeId::of::<f64>() {
-        return 8;
+        return Some(8);
     }
     if let Ok(text) = value.as_immutable_string_ref() {
-        return text.len();
+        return Some(text.len());
     }
     if let Ok(array) = value.as_array_ref() {
-        return array.iter().map(size).sum::<usize>() + 16;
+        return array.iter().try_fold(16, |sum, item| Some(sum + size(item)?));
     }
     if let Ok(map) = value.as_map_ref() {
-        return map.iter().map(|(key, value)| key.len() + size(value)).sum::<usize>() + 16;
+        return map.iter().try_fold(16, |sum, (key, item)| Some(sum + key.len() + size(item)?));
     }
-    16
+    value.is_unit().then_some(8)
 }
