@@ -35,6 +35,7 @@ fn every_shipped_policy_keeps_its_spec_and_the_file_is_the_embedded_one() {
         assert_eq!(beside["policies"][0]["scenarios"], policy["scenarios"], "{name}");
     }
     assert!(good(&["policy", "test"]).stdout.ends_with("all hold\n"));
+    assert!(good(&["policy", "test", "--help"]).stdout.contains("bwmon policy test my.rhai"));
 }
 
 #[test]

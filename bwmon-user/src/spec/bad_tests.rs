@@ -86,6 +86,7 @@ fn an_expectation_that_every_wrong_policy_keeps_cannot_fail() {
 fn an_expectation_whose_event_does_not_occur_is_an_error() {
     expecting("fall_ms = 4", 7, "judges nothing", "a demand that falls");
     expecting("step = 1\nrise_ms = 4", 8, "judges nothing", "a demand that rises");
+    expecting("rise_ms = 9_223_372_036_854_775_807", 7, "judges nothing", "");
     expecting("rise_ms = 101", 7, "judges nothing", "lasts for 101 ms");
     expecting("from_ms = 104\nidle_to_lowest_ms = 4", 8, "judges nothing", "the lowest level");
     expecting("stay_ms = 4", 7, "judges nothing", "a demand that falls");
@@ -194,6 +195,14 @@ fn what_a_scenario_cannot_say_is_refused() {
     says(&format!("series = []{expect}"), 5, "the series has no steps", "peak_kBps");
     says(&format!("workload = \"idle\"\nms = 3{expect}"), 6, "less than a tick", "");
     says(&format!("workload = \"idle\"\nms = 200_004{expect}"), 4, "more than 50000 ticks", "");
+    says(
+        &format!("workload = \"idle\"\nms = 300_000\nperiod_ms = 1_000{expect}"),
+        4,
+        "or 200000 ms",
+        "shorter",
+    );
+    let most = i64::MAX;
+    says(&format!("workload = \"idle\"\nms = {most}{expect}"), 4, "or 200000 ms", "");
     says(&format!("period_ms = 0\n{STEPS}{expect}"), 5, "ticks of 0 ms", "1 to 1000");
     expecting("below_demand_ms_max = 1", 7, "a series holds nothing back", "never_below_demand");
     expecting("why = \"\"", 7, "a reason has 1 to 48 characters", "");
@@ -216,6 +225,9 @@ fn steps_that_a_monitor_cannot_read_are_refused() {
     stepping("ms = 4, missing = false", "does not say what the monitors read", "");
     stepping("ms = 0, peak_kBps = 1", "a step of 0 ms", "multiple of 4, 4 for example");
     stepping("ms = 30, peak_kBps = 1", "a step of 30 ms", "multiple of 4, 28 for example");
+    stepping("ms = 200_004, peak_kBps = 1", "a step of 200004 ms", "");
+    stepping("ms = 9_223_372_036_854_775_804, peak_kBps = 1", "at most 200000", "");
+    stepping("ms = 4, missing = true, others_kBps = 1_000_000_000_001", "beyond any bus", "");
     stepping("ms = 4, peak_kBps = 1, missing = true", "both peak_kBps and missing", "keep one");
     stepping("ms = 4, saturated = true, missing = true", "both saturated and missing", "keep one");
     // 4096 counts of 64 kB, 250 windows a second.

@@ -33,7 +33,7 @@ struct Event {
 impl View<'_> {
     /// The events of the whole run, in time.
     fn events(&self, turn: Turn) -> Vec<Event> {
-        let mut events: Vec<Event> = Vec::new();
+        let (mut events, mut open): (Vec<Event>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut before: Option<&Seen> = None;
         let mut begun_ms = None;
         for (tick, seen) in self.seen.iter().enumerate() {
@@ -44,17 +44,20 @@ impl View<'_> {
             if let Some(before) = before
                 && let Some(turned) = turned(before, seen, self, begun_ms.is_some())
             {
-                for event in events.iter_mut().filter(|event| event.until == self.seen.len()) {
-                    let back = match turn {
-                        Turn::Rise => need < event.need || (need == event.need && turned != turn),
-                        Turn::Fall => need > event.need || (need == event.need && turned != turn),
-                    };
-                    if back {
+                let back = |of: Level| match turn {
+                    Turn::Rise => need < of || (need == of && turned != turn),
+                    Turn::Fall => need > of || (need == of && turned != turn),
+                };
+                open.retain(|index| match events.get_mut(*index) {
+                    Some(event) if back(event.need) => {
                         event.until = tick;
+                        false
                     }
-                }
+                    _ => true,
+                });
                 if turned == turn {
                     let at_ms = begun_ms.unwrap_or(self.history.start_ms(tick));
+                    open.push(events.len());
                     events.push(Event { at_ms, tick, until: self.seen.len(), need });
                 }
             }
@@ -71,7 +74,7 @@ impl View<'_> {
         events
     }
 
-    /// When, from `tick` on, the level is first as wanted, and whether that was before `until`.
+    /// When the level is first as wanted while the demand of `event` lasts.
     fn reached(&self, event: &Event, good: impl Fn(Level) -> bool) -> Option<u64> {
         let ticks = self.seen.iter().enumerate().skip(event.tick).take(event.until - event.tick);
         let found = ticks.into_iter().find(|(_, seen)| good(seen.level));

@@ -19,8 +19,10 @@ pub const MAX_SPEC: usize = 256 * 1024;
 const MAX_SCENARIOS: usize = 100;
 /// Expectations of a scenario.
 const MAX_CHECKS: usize = 200;
-/// Ticks of all scenarios together: a spec is run before every reload.
+/// Ticks of all scenarios together, and their time: a spec is run before every reload.
 const MAX_TICKS: u64 = 50_000;
+/// See [`MAX_TICKS`].
+pub(super) const MAX_MS: u64 = 200_000;
 /// The board where none is named.
 const BOARD: &str = "sdm845";
 /// Distance of the ticks where none is given: a window of the kernel's driver.
@@ -105,7 +107,7 @@ pub fn parse(
     let mut parser =
         Parser { text: place, forced: board, defaults, boards: BTreeMap::new(), files };
     let mut scenarios: Vec<Scenario> = Vec::new();
-    let mut ticks = 0;
+    let (mut ticks, mut ms) = (0, 0);
     for raw in raw.scenario {
         let name_at = raw.get_ref().name.span();
         let scenario = parser.scenario(raw)?;
@@ -114,8 +116,10 @@ pub fn parse(
             return Err(place.fault(&name_at, message));
         }
         ticks += scenario.ticks;
-        if ticks > MAX_TICKS {
-            let message = format!("the scenarios come to more than {MAX_TICKS} ticks");
+        ms += scenario.ticks * scenario.period_ms;
+        if ticks > MAX_TICKS || ms > MAX_MS {
+            let message =
+                format!("the scenarios come to more than {MAX_TICKS} ticks or {MAX_MS} ms");
             return Err(place.fault(&name_at, message).help("a shorter span shows the same"));
         }
         scenarios.push(scenario);

@@ -1,5 +1,6 @@
 //! `series = [ … ]`: the steps of a scenario, checked against the board.
 
+use super::parse::MAX_MS;
 use super::raw::{RawSquare, RawStep};
 use super::series::{Lane, Load, Series, Step};
 use super::text::{Bytes, Text};
@@ -67,6 +68,10 @@ impl Check<'_> {
                 .text
                 .fault(&raw.ms.span(), format!("a step of {ms} ms in ticks of {period} ms"))
                 .help(format!("give a multiple of {period}, {near} for example")));
+        }
+        if ms > MAX_MS {
+            let message = format!("a step of {ms} ms, at most {MAX_MS} are simulated");
+            return Err(self.text.fault(&raw.ms.span(), message));
         }
         self.check_names(&raw)?;
         let mut lanes = Vec::with_capacity(self.board.domains.len());

@@ -191,6 +191,9 @@ fn row(scenario: &ScenarioReport) -> String {
     let state = if scenario.ok { "ok" } else { "failed" };
     let mut text =
         format!("  {state:6} {:>6} ms  {}", grouped(scenario.simulated_ms), scenario.name);
+    if !scenario.ok && !scenario.what.is_empty() {
+        text += &format!("\n    ({})", scenario.what);
+    }
     for failure in &scenario.failures {
         let domain = failure.domain.as_ref().map_or_else(String::new, |name| format!(" on {name}"));
         text += &format!("\n    {} (line {}){domain}:", failure.expectation, failure.line);
