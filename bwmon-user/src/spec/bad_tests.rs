@@ -90,6 +90,18 @@ fn an_expectation_whose_event_does_not_occur_is_an_error() {
     expecting("rise_ms = 101", 7, "judges nothing", "lasts for 101 ms");
     expecting("from_ms = 104\nidle_to_lowest_ms = 4", 8, "judges nothing", "the lowest level");
     expecting("stay_ms = 4", 7, "judges nothing", "a demand that falls");
+    // All of it within the lowest level: the demand rises for 8 ms, and falls for 8 ms.
+    let short = |kbps: [u32; 3], expect: &str| {
+        let [a, b, c] = kbps.map(|kbps| format!("peak_kBps = {kbps}"));
+        format!(
+            "series = [{{ ms = 40, {a} }}, {{ ms = 8, {b} }}, {{ ms = 40, {c} }}]\n\
+             [[scenario.expect]]\n{expect}\nstep = 2"
+        )
+    };
+    let up = short([1, 600_000, 1], "rise_ms = 12\nrise_to = 1");
+    says(&up, 7, "judges nothing", "lasts for 12 ms");
+    let down = short([600_000, 1, 600_000], "fall_ms = 12\nfall_to = 0");
+    says(&down, 7, "judges nothing", "stays down for 12 ms");
     let blind = "series = [{ ms = 40, missing = true }]\n[[scenario.expect]]\n";
     says(&format!("{blind}never_below_demand = true"), 7, "judges nothing", "a reading");
 }

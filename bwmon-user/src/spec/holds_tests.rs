@@ -74,6 +74,17 @@ fn coming_down_one_window_early_or_late_is_seen() {
 }
 
 #[test]
+fn a_fall_right_after_another_may_be_answered_with_the_first() {
+    // The kernel's rule comes down 64 ms after 40 ms, though the demand falls again at 72 ms.
+    let body = "series = [{ ms = 40, peak_kBps = 5_000_000 }, { ms = 32, peak_kBps = 3_000_000 }, \
+                { ms = 80, peak_kBps = 100_000 }]\n[[scenario.expect]]\nstay_ms = 64\nstep = 2\n\
+                [[scenario.expect]]\nfrom_ms = 100\nto_ms = 104\nlevel_max = 3";
+    assert_eq!(failures(&mut PolicySpec::Native, body), Vec::<String>::new());
+    let all = body.replace("\nstep = 2", "");
+    assert_eq!(failures(&mut PolicySpec::Native, &all), Vec::<String>::new());
+}
+
+#[test]
 fn levels_and_votes_name_the_first_tick_that_is_outside() {
     assert_eq!(
         pulse(FOLLOWS, "from_ms = 50\nto_ms = 150\nlevel_max = 2"),
@@ -174,6 +185,9 @@ fn faults_fail_a_scenario_unless_they_are_allowed() {
     );
     let allowed = format!("faults_max = 3\n{PULSE}[[scenario.expect]]\nrise_ms = 4");
     assert_eq!(failures(&mut script(faulty), &allowed), Vec::<String>::new());
+    // The native rule answers meanwhile; its reasons are not the policy's.
+    let reasons = allowed.replace("rise_ms = 4", "why = \"busiest window\"");
+    assert!(failures(&mut script(faulty), &reasons)[0].ends_with("no reason was given"));
 }
 
 #[test]
