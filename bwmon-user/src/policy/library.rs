@@ -13,6 +13,13 @@ pub struct Shipped {
 pub const SHIPPED: &[Shipped] = &[
     Shipped { name: "bwmon", text: include_str!("../../../policies/bwmon.rhai") },
     Shipped { name: "adaptive", text: include_str!("../../../policies/adaptive.rhai") },
+    Shipped { name: "bw_hwmon", text: include_str!("../../../policies/bw_hwmon.rhai") },
+    Shipped { name: "ondemand", text: include_str!("../../../policies/ondemand.rhai") },
+    Shipped { name: "latency", text: include_str!("../../../policies/latency.rhai") },
+    Shipped { name: "frames", text: include_str!("../../../policies/frames.rhai") },
+    Shipped { name: "fixed", text: include_str!("../../../policies/fixed.rhai") },
+    Shipped { name: "performance", text: include_str!("../../../policies/performance.rhai") },
+    Shipped { name: "powersave", text: include_str!("../../../policies/powersave.rhai") },
 ];
 
 /// The shipped policy called `name`.
