@@ -11,18 +11,34 @@ pub struct Shipped {
     pub spec: Option<&'static str>,
 }
 
+/// `policies/<name>.rhai`, with `policies/<name>.spec.toml` where that is said.
+macro_rules! shipped {
+    ($name:literal) => {
+        Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../policies/", $name, ".rhai")),
+            spec: None,
+        }
+    };
+    ($name:literal with spec) => {
+        Shipped {
+            spec: Some(include_str!(concat!("../../../policies/", $name, ".spec.toml"))),
+            ..shipped!($name)
+        }
+    };
+}
+
 /// All of them, in the order of `policy list`.
 pub const SHIPPED: &[Shipped] = &[
-    Shipped {
-        name: "bwmon",
-        text: include_str!("../../../policies/bwmon.rhai"),
-        spec: Some(include_str!("../../../policies/bwmon.spec.toml")),
-    },
-    Shipped {
-        name: "adaptive",
-        text: include_str!("../../../policies/adaptive.rhai"),
-        spec: Some(include_str!("../../../policies/adaptive.spec.toml")),
-    },
+    shipped!("bwmon" with spec),
+    shipped!("adaptive" with spec),
+    shipped!("bw_hwmon"),
+    shipped!("ondemand"),
+    shipped!("latency"),
+    shipped!("frames"),
+    shipped!("fixed"),
+    shipped!("performance"),
+    shipped!("powersave"),
 ];
 
 /// The shipped policy called `name`.

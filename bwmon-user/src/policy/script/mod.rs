@@ -312,4 +312,6 @@ fn check_entry_points(ast: &AST, source: &Source) -> Result<(), Diagnostic> {
 }
 
 #[cfg(test)]
+mod bw_hwmon_tests;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,465 @@
+//! `policies/bw_hwmon.rhai` against a model of its own, written from the description of the vendor's
+//! governor (decision per window or wake; history, zones, over-request, hysteresis, decay), and
+//! against series worked out by hand.
+
+use super::*;
+use crate::board::{Level, builtin};
+use crate::observe::Measured;
+use crate::policy::Ask;
+use crate::policy::testing::observation;
+use crate::units::{Kbps, Khz, Nanos};
+use proptest::prelude::*;
+
+const SCRIPT: &str = include_str!("../../../../policies/bw_hwmon.rhai");
+const MIB: u128 = 1 << 20;
+
+/// The tunables, in the vendor's units.
+#[derive(Clone, Debug)]
+struct Tunables {
+    window_ms: u64,
+    io_percent: u64,
+    guard_band: u64,
+    decay_rate: u64,
+    up_scale: u64,
+    up_thres: u64,
+    down_thres: u64,
+    down_count: u64,
+    hist_memory: u64,
+    trigger_count: u64,
+    hyst_length: u64,
+    idle_length: u64,
+    idle: u64,
+    tolerance: u64,
+    zones: Vec<u64>,
+    low_power: Option<(u64, u64)>,
+}
+
+impl Default for Tunables {
+    fn default() -> Self {
+        Self {
+            window_ms: 50,
+            io_percent: 16,
+            guard_band: 100,
+            decay_rate: 90,
+            up_scale: 0,
+            up_thres: 10,
+            down_thres: 0,
+            down_count: 3,
+            hist_memory: 0,
+            trigger_count: 3,
+            hyst_length: 0,
+            idle_length: 0,
+            idle: 400,
+            tolerance: 75,
+            zones: Vec::new(),
+            low_power: None,
+        }
+    }
+}
+
+impl Tunables {
+    fn set(&self) -> Vec<(String, String)> {
+        let zones: Vec<String> = self.zones.iter().map(u64::to_string).collect();
+        let (io, khz) = self.low_power.unwrap_or((0, 0));
+        [
+            ("window_ms", self.window_ms),
+            ("io_percent", self.io_percent),
+            ("guard_band_MiBps", self.guard_band),
+            ("decay_rate", self.decay_rate),
+            ("up_scale", self.up_scale),
+            ("up_thres", self.up_thres),
+            ("down_thres", self.down_thres),
+            ("down_count", self.down_count),
+            ("hist_memory", self.hist_memory),
+            ("hyst_trigger_count", self.trigger_count),
+            ("hyst_length", self.hyst_length),
+            ("idle_length", self.idle_length),
+            ("idle_MiBps", self.idle),
+            ("peak_tol_pct", self.tolerance),
+            ("low_power_io_percent", io),
+            ("low_power_max_kHz", khz),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_string()))
+        .chain([("zones_MiBps".to_owned(), zones.join(","))])
+        .collect()
+    }
+}
+
+/// A value that is remembered for some windows.
+#[derive(Default)]
+struct Remembered {
+    value: u64,
+    windows: u64,
+}
+
+/// The governor. All bandwidths are MiB/s, of which the hardware reports whole ones, rounded up.
+struct Model {
+    tunables: Tunables,
+    since_decision_us: u64,
+    largest_sample: u64,
+    low_samples: u64,
+    wake_above: u64,
+    wake_below: u64,
+    last_request: u64,
+    last_vote: u64,
+    history: Remembered,
+    /// The peak that the hysteresis is about, with its trigger window.
+    recurring: Remembered,
+    recurrences: u64,
+    armed_windows: u64,
+    idle_windows: u64,
+}
+
+#[derive(Debug, PartialEq)]
+enum Wanted {
+    Nothing,
+    Vote { demand: u64, up: u64, down: u64 },
+}
+
+impl Model {
+    fn new(tunables: Tunables) -> Self {
+        Self {
+            tunables,
+            since_decision_us: 0,
+            largest_sample: 0,
+            low_samples: 0,
+            wake_above: 0,
+            wake_below: 0,
+            last_request: 0,
+            last_vote: 0,
+            history: Remembered::default(),
+            recurring: Remembered::default(),
+            recurrences: 0,
+            armed_windows: 0,
+            idle_windows: 0,
+        }
+    }
+
+    fn tick(&mut self, dt_us: u64, sample: Option<Kbps>, cpu: Option<Khz>) -> Wanted {
+        self.since_decision_us += dt_us;
+        let Some(sample) = sample else { return Wanted::Nothing };
+        let sample = (u128::from(sample.0) * 1_000).div_ceil(MIB) as u64;
+        self.largest_sample = self.largest_sample.max(sample);
+        let rises = sample > self.wake_above;
+        let low = sample < self.wake_below && !rises;
+        if !rises {
+            self.low_samples = if low { self.low_samples + 1 } else { 0 };
+        }
+        let sinks = low && self.low_samples >= self.tunables.down_count;
+        if rises || sinks || self.since_decision_us >= self.tunables.window_ms * 1_000 {
+            self.since_decision_us = 0;
+            self.low_samples = 0;
+            let measured = std::mem::take(&mut self.largest_sample);
+            return self.decide(measured, rises, cpu);
+        }
+        Wanted::Nothing
+    }
+
+    fn decide(&mut self, measured: u64, woken_up: bool, cpu: Option<Khz>) -> Wanted {
+        let t = self.tunables.clone();
+        let io_percent = match (t.low_power, cpu) {
+            (Some((io, most)), Some(khz)) if io > 0 && khz.0 <= most => io,
+            _ => t.io_percent,
+        };
+        self.remember(measured);
+        let mut request = measured;
+        if woken_up {
+            let rise = measured - self.last_request;
+            request = measured + rise * t.up_scale / 100;
+            if request > self.history.value && measured < self.history.value {
+                request = self.history.value;
+            }
+            let scaled = measured * 100 / io_percent;
+            if let Some(zone) = t.zones.iter().find(|zone| **zone >= scaled) {
+                request = request.min((zone * io_percent / 100).max(measured));
+            }
+        }
+        if t.hyst_length > 0 && self.holds(measured) {
+            request = request.max(self.recurring.value);
+        }
+        let quiet = measured < 500;
+        self.wake_above =
+            (if quiet { request.max(500) } else { request }) * (100 + t.up_thres) / 100;
+        self.wake_below = if quiet { 0 } else { measured * t.down_thres / 100 };
+        self.last_request = request;
+        let wish = request + t.guard_band;
+        self.last_vote = match wish < self.last_vote {
+            true => (wish * t.decay_rate + self.last_vote * (100 - t.decay_rate)) / 100,
+            false => wish,
+        };
+        let kbps = |mib: u64| (u128::from(mib) * MIB / 1_000) as u64;
+        Wanted::Vote {
+            demand: kbps(self.last_vote * 100 / io_percent),
+            up: kbps(self.wake_above),
+            down: kbps(self.wake_below),
+        }
+    }
+
+    fn remember(&mut self, measured: u64) {
+        let t = &self.tunables;
+        let history = &mut self.history;
+        let expired = history.windows == 0;
+        if expired || measured >= history.value {
+            *history = Remembered { value: measured, windows: t.hist_memory };
+        } else if measured * 100 >= history.value * t.tolerance {
+            history.windows = t.hist_memory;
+        } else {
+            history.windows -= 1;
+        }
+    }
+
+    /// Whether the hysteresis holds the request up in this window.
+    fn holds(&mut self, measured: u64) -> bool {
+        let t = &self.tunables;
+        if measured > 500 {
+            if measured > self.recurring.value {
+                self.recurring = Remembered { value: measured, windows: t.hyst_length };
+                self.recurrences = 0;
+            }
+            if measured * 100 >= self.recurring.value * t.tolerance {
+                self.recurrences += 1;
+                if self.armed_windows > 0 || self.recurrences >= t.trigger_count {
+                    self.armed_windows = t.hyst_length;
+                }
+            }
+        }
+        self.recurring.windows = self.recurring.windows.saturating_sub(1);
+        self.armed_windows = self.armed_windows.saturating_sub(1);
+        if self.armed_windows == 0 {
+            if self.recurring.windows == 0 {
+                self.recurring.value = 0;
+                self.recurrences = 0;
+            }
+            return false;
+        }
+        if measured > t.idle {
+            self.idle_windows = t.idle_length;
+            return true;
+        }
+        let holds = self.idle_windows > 0;
+        self.idle_windows = self.idle_windows.saturating_sub(1);
+        holds
+    }
+}
+
+/// Script and model side by side.
+struct Pair {
+    script: ScriptPolicy,
+    model: Model,
+    now: Nanos,
+}
+
+impl Pair {
+    fn new(tunables: Tunables) -> Self {
+        let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
+        let board = builtin("sdm845-seed").unwrap().unwrap();
+        let script = ScriptPolicy::new(source, &board, &tunables.set())
+            .unwrap_or_else(|fault| panic!("{fault}"));
+        Self { script, model: Model::new(tunables), now: Nanos(0) }
+    }
+
+    /// What both want, which is the same.
+    fn tick(&mut self, dt_us: u64, sample: Option<u64>, cpu: Option<u64>) -> Wanted {
+        self.now = self.now.plus(Nanos(dt_us * Nanos::PER_US));
+        let (sample, cpu) = (sample.map(Kbps), cpu.map(Khz));
+        let measured = sample.map(|peak_kbps| Measured {
+            peak_kbps,
+            mean_kbps: None,
+            windows: 1,
+            saturated: false,
+            interrupt: false,
+            trend_kbps: None,
+        });
+        let obs = Observation {
+            dt_us,
+            now: self.now,
+            measured,
+            level: Some(Level(3)),
+            cpu_max_khz: cpu,
+            max_level: Level(7),
+            ..observation()
+        };
+        let said = self.script.decide(&[obs], 0).unwrap_or_else(|fault| panic!("{fault}"));
+        let said = match (said.ask, said.wake_kbps) {
+            (Ask::Hold, None) => Wanted::Nothing,
+            (Ask::Demand(demand), Some((up, down))) => {
+                Wanted::Vote { demand: demand.0, up: up.0, down: down.0 }
+            }
+            other => panic!("{other:?}"),
+        };
+        let expected = self.model.tick(dt_us, sample, cpu);
+        assert_eq!(said, expected);
+        said
+    }
+
+    /// The demand in MiB/s after a window of samples of `mib` each.
+    fn window(&mut self, mib: u64) -> u64 {
+        let kbps = (u128::from(mib) * MIB / 1_000) as u64;
+        for _ in 0..13 {
+            if let Wanted::Vote { demand, .. } = self.tick(4_000, Some(kbps), None) {
+                return (u128::from(demand) * 1_000).div_ceil(MIB) as u64;
+            }
+        }
+        panic!("13 samples of 4 ms are a window of 50 ms");
+    }
+}
+
+/// Everything at once: the request is the measurement, the demand the request.
+fn plain() -> Tunables {
+    Tunables { io_percent: 100, guard_band: 0, decay_rate: 100, ..Tunables::default() }
+}
+
+#[test]
+fn the_first_sample_wakes_and_a_steady_one_waits_for_the_window() {
+    let mut pair = Pair::new(plain());
+    // 1000 MiB/s are 1048576 kBps; up at 110 % of it, never down.
+    let wanted = pair.tick(4_000, Some(1_048_576), None);
+    assert_eq!(wanted, Wanted::Vote { demand: 1_048_576, up: 1_153_433, down: 0 });
+    // 12 ticks of 4 ms are 48 ms; the 13th is past 50 ms.
+    for _ in 0..12 {
+        assert_eq!(pair.tick(4_000, Some(1_048_576), None), Wanted::Nothing);
+    }
+    assert_ne!(pair.tick(4_000, Some(1_048_576), None), Wanted::Nothing);
+}
+
+#[test]
+fn falling_is_exponential_and_rising_is_not() {
+    let mut pair = Pair::new(Tunables { decay_rate: 50, ..plain() });
+    assert_eq!(pair.window(2_000), 2_000);
+    // Half of the way to 1000 in each window: 1500, 1250, 1125.
+    assert_eq!([1_000, 1_000, 1_000].map(|mib| pair.window(mib)), [1_500, 1_250, 1_125]);
+    assert_eq!(pair.window(2_000), 2_000);
+}
+
+#[test]
+fn the_share_of_a_level_and_the_guard_band_come_on_top() {
+    let mut pair = Pair::new(Tunables { io_percent: 50, guard_band: 100, ..plain() });
+    // (1000 + 100) * 100 / 50.
+    assert_eq!(pair.window(1_000), 2_200);
+}
+
+#[test]
+fn a_rise_is_asked_for_on_top_and_the_zone_caps_it() {
+    let zones = vec![1_500, 4_000];
+    let mut pair = Pair::new(Tunables { up_scale: 250, zones: zones.clone(), ..plain() });
+    // From 0: 500 + 500 * 2.5 = 1750, capped to the first zone.
+    assert_eq!(pair.window(500), 1_500);
+    // The request was 1500; 1700 is above 110 % of it: 1700 + 200 * 2.5 = 2200, below zone 4000.
+    assert_eq!(pair.window(1_700), 2_200);
+    // Beyond all zones nothing caps: 5000 + (5000 - 2200) * 2.5 = 12000.
+    assert_eq!(pair.window(5_000), 12_000);
+}
+
+#[test]
+fn an_over_request_stops_at_the_peak_that_is_remembered() {
+    let mut pair = Pair::new(Tunables { up_scale: 250, hist_memory: 20, ..plain() });
+    pair.window(3_000);
+    pair.window(500);
+    // 2000 + (2000 - 500) * 2.5 = 5750 is above the peak of 3000, and 2000 is below it.
+    assert_eq!(pair.window(2_000), 3_000);
+}
+
+#[test]
+fn three_like_peaks_arm_the_hysteresis_until_they_stay_away() {
+    let mut pair = Pair::new(Tunables { hyst_length: 4, idle: 600, ..plain() });
+    // 2000, 1900 and 1800 are within 75 % of the first: the third one arms, 4 windows from it on.
+    assert_eq!([2_000, 1_900].map(|mib| pair.window(mib)), [2_000, 1_900]);
+    assert_eq!(pair.window(1_800), 2_000);
+    assert_eq!(pair.window(700), 2_000);
+    // Idle traffic is let go, although armed.
+    assert_eq!(pair.window(300), 300);
+    // The peak of 1800 armed 4 windows, counted down in each: 3, 2, 1, 0.
+    assert_eq!(pair.window(700), 700);
+}
+
+#[test]
+fn idle_windows_are_held_as_well_if_asked_for() {
+    let tunables = Tunables { hyst_length: 9, idle: 600, idle_length: 1, ..plain() };
+    let mut pair = Pair::new(tunables);
+    for mib in [2_000, 2_000, 2_000] {
+        pair.window(mib);
+    }
+    assert_eq!([300, 300].map(|mib| pair.window(mib)), [2_000, 300]);
+}
+
+#[test]
+fn slow_cpus_have_their_own_share() {
+    let mut pair = Pair::new(Tunables { low_power: Some((25, 900_000)), ..plain() });
+    let demand = |wanted: Wanted| match wanted {
+        Wanted::Vote { demand, .. } => demand,
+        Wanted::Nothing => panic!("the first sample wakes"),
+    };
+    // 100 MiB/s at a share of 25 % are 400 MiB/s.
+    let slow = demand(pair.tick(4_000, Some(104_857), Some(900_000)));
+    assert_eq!(slow, 419_430);
+}
+
+fn tunables() -> impl Strategy<Value = Tunables> {
+    let first = (8u64..=120, 1u64..=400, 0u64..=2_000, 0u64..=100, 0u64..=500, 1u64..=100);
+    let second = (0u64..=90, 0u64..=6, 0u64..=9, 0u64..=5, 0u64..=9, 0u64..=4, 0u64..=2_000);
+    let third = (
+        1u64..=100,
+        prop::collection::vec(1u64..20_000, 0..6),
+        prop::option::of((1u64..=400, 500_000u64..2_000_000)),
+    );
+    (first, second, third).prop_map(|(a, b, c)| {
+        let mut zones = c.1;
+        zones.sort_unstable();
+        Tunables {
+            window_ms: a.0,
+            io_percent: a.1,
+            guard_band: a.2,
+            decay_rate: a.3,
+            up_scale: a.4,
+            up_thres: a.5,
+            down_thres: b.0,
+            down_count: b.1,
+            hist_memory: b.2,
+            trigger_count: b.3,
+            hyst_length: b.4,
+            idle_length: b.5,
+            idle: b.6,
+            tolerance: c.0,
+            zones,
+            low_power: c.2,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn script_and_model_want_the_same_on_any_traffic(
+        tunables in tunables(),
+        traffic in prop::collection::vec(
+            (0usize..8, 0u64..25_000_000, 100u64..20_000, prop::option::of(300_000u64..3_000_000)),
+            1..150,
+        ),
+    ) {
+        let mut pair = Pair::new(tunables);
+        let mut level = 0;
+        for (kind, kbps, dt_us, cpu) in traffic {
+            // Traffic that stays, jumps, trickles, or is not known.
+            let sample = match kind {
+                0 => None,
+                1 => Some(kbps),
+                2 => Some(kbps / 50),
+                _ => Some(level),
+            };
+            level = sample.unwrap_or(level);
+            pair.tick(dt_us, sample, cpu);
+        }
+    }
+}
+
+#[test]
+fn every_preset_is_one_of_its_head_and_works() {
+    let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
+    let board = builtin("sdm845").unwrap().unwrap();
+    let plain = ScriptPolicy::new(source.clone(), &board, &[]).unwrap();
+    assert!(plain.presets().len() >= 9);
+    for preset in plain.presets() {
+        ScriptPolicy::new(source.clone(), &board, &preset.set).unwrap();
+    }
+}
