@@ -397,7 +397,7 @@ fn slow_cpus_have_their_own_share() {
 
 fn tunables() -> impl Strategy<Value = Tunables> {
     let first = (8u64..=120, 1u64..=400, 0u64..=2_000, 0u64..=100, 0u64..=500, 1u64..=100);
-    let second = (0u64..=90, 0u64..=6, 0u64..=9, 0u64..=5, 0u64..=9, 0u64..=4, 0u64..=2_000);
+    let second = (0u64..=90, 0u64..=6, 0u64..=9, 0u64..=5, 0u64..=9, 0u64..=4, 0u64..=20);
     let third = (
         1u64..=100,
         prop::collection::vec(1u64..20_000, 0..6),
@@ -419,7 +419,7 @@ fn tunables() -> impl Strategy<Value = Tunables> {
             trigger_count: b.3,
             hyst_length: b.4,
             idle_length: b.5,
-            idle: b.6,
+            idle: b.6 * 100,
             tolerance: c.0,
             zones,
             low_power: c.2,
@@ -433,7 +433,7 @@ proptest! {
     fn script_and_model_want_the_same_on_any_traffic(
         tunables in tunables(),
         traffic in prop::collection::vec(
-            (0usize..8, 0u64..25_000_000, 100u64..20_000, prop::option::of(300_000u64..3_000_000)),
+            (0usize..9, 0u64..25_000_000, 100u64..20_000, prop::option::of(300_000u64..3_000_000)),
             1..150,
         ),
     ) {
@@ -445,12 +445,23 @@ proptest! {
                 0 => None,
                 1 => Some(kbps),
                 2 => Some(kbps / 50),
+                // Hundreds of whole MiB/s, and one kBps beyond: where comparisons are equal.
+                3 => Some((u128::from(kbps % 25 * 100) * MIB / 1_000) as u64),
+                4 => Some((u128::from(kbps % 25 * 100) * MIB).div_ceil(1_000) as u64 + 1),
                 _ => Some(level),
             };
             level = sample.unwrap_or(level);
             pair.tick(dt_us, sample, cpu);
         }
     }
+}
+
+#[test]
+fn a_sample_is_rounded_up_to_whole_mebibytes() {
+    let mut pair = Pair::new(plain());
+    // 1 kBps more than 1000 MiB/s counts as 1001.
+    let wanted = pair.tick(4_000, Some(1_048_577), None);
+    assert!(matches!(wanted, Wanted::Vote { demand: 1_049_624, .. }), "{wanted:?}");
 }
 
 #[test]
