@@ -312,6 +312,8 @@ fn check_entry_points(ast: &AST, source: &Source) -> Result<(), Diagnostic> {
 }
 
 #[cfg(test)]
+mod bw_hwmon_model;
+#[cfg(test)]
 mod bw_hwmon_tests;
 #[cfg(test)]
 mod tests;
