@@ -9,6 +9,7 @@ mod presets;
 mod runtime;
 mod slots;
 mod state;
+pub mod trace;
 mod vocabulary;
 pub mod words;
 
@@ -66,18 +67,32 @@ impl ScriptPolicy {
         board: &Board,
         set: &[(String, String)],
     ) -> Result<Self, Diagnostic> {
+        let text = source.clone();
+        Self::made(source, &text, board, set, Budget::default(), |_| {})
+    }
+
+    /// The same with another text to run in the place of `source`'s, and an engine that `prepare`
+    /// has seen: a watched script.
+    fn made(
+        source: Source,
+        text: &Source,
+        board: &Board,
+        set: &[(String, String)],
+        budget: Budget,
+        prepare: impl FnOnce(&mut Engine),
+    ) -> Result<Self, Diagnostic> {
         if source.text.len() > MAX_SOURCE {
             return Err(source.fault(format!("the script is larger than {MAX_SOURCE} bytes")));
         }
-        let budget = Budget::default();
         let shared = Shared::new(board);
         let mut engine = limits::limited_engine(&budget);
         vocabulary::register(&mut engine, &shared);
+        prepare(&mut engine);
         let params = params::declared(&source)?;
         let presets = presets::declared(&source, &params)?;
         let values = params::values(&source, &params, set)?;
         engine.register_static_module("cfg", params::module(&values).into());
-        let ast = compile(&mut engine, &source)?;
+        let ast = compile(&mut engine, text)?;
         let runtime = RefCell::new(Runtime::new(&engine, &ast));
         let states = Vec::new();
         let mut policy =
@@ -102,6 +117,11 @@ impl ScriptPolicy {
     /// The tunables' values in use.
     pub fn values(&self) -> &BTreeMap<String, Value> {
         &self.values
+    }
+
+    /// The state of `domain`.
+    fn state_of(&self, domain: usize) -> Option<&Dynamic> {
+        self.states.get(domain).map(|state| &state.value)
     }
 
     /// Operations that the last call used.
