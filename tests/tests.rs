@@ -24,6 +24,9 @@ mod policies;
 // `bwmon policy test`: specs beside policies, shipped ones, and those that are wrong.
 mod policy_spec;
 
+// `bwmon policy explain`, `new`, `list`, `show` and the coverage of `test`.
+mod policy_tools;
+
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 

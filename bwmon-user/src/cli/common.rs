@@ -126,6 +126,14 @@ pub(super) fn text_of(name: &str) -> anyhow::Result<String> {
     })?)
 }
 
+/// Whether the file `name` begins as journals do.
+pub(super) fn is_journal(name: &str) -> bool {
+    let mut begin = [0; 1];
+    let file = fs::metadata(name).ok().filter(fs::Metadata::is_file);
+    let read = file.and_then(|_| fs::File::open(name).ok());
+    read.is_some_and(|mut file| file.read(&mut begin).is_ok_and(|n| n == 1) && begin == *b"{")
+}
+
 /// Opens the journal `name`.
 pub(super) fn journal(name: &str) -> anyhow::Result<(Reader<BufReader<fs::File>>, Header)> {
     let file = fs::File::open(name).with_context(|| format!("cannot open the journal {name}"))?;

@@ -1,5 +1,9 @@
 //! A journal behind the doors: the road is walked again over recorded samples and answers.
 
+mod until;
+
+pub use until::{Reached, until};
+
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::{EntryDomain, EntryView, Header, JournalError, Reader};

@@ -2,10 +2,12 @@
 
 mod check;
 mod error;
+mod head;
 mod limits;
 mod observation;
 mod params;
 mod presets;
+mod readings;
 mod runtime;
 mod slots;
 mod state;
@@ -15,12 +17,14 @@ pub mod words;
 
 pub use check::{CheckReport, check};
 pub use error::Source;
+pub use head::Head;
 pub use limits::{
     Budget, MAX_ARRAY, MAX_CALL_LEVELS, MAX_FUNCTIONS, MAX_MAP, MAX_OPERATIONS, MAX_SOURCE,
     MAX_STRING, MAX_VARIABLES,
 };
 pub use params::{Param, Value};
 pub use presets::{Preset, preset};
+pub use readings::Readings;
 pub use slots::MAX_SLOTS;
 
 use super::{FaultKind, Policy, PolicyFault, Proposal};
@@ -249,6 +253,16 @@ impl Policy for ScriptPolicy {
         }
         self.shared.forget(domain);
     }
+}
+
+/// The tunables and presets that `source` declares, without compiling it.
+///
+/// # Errors
+/// A line of its head that is wrong.
+pub fn outline(source: &Source) -> Result<(Vec<Param>, Vec<Preset>), Diagnostic> {
+    let params = params::declared(source)?;
+    let presets = presets::declared(source, &params)?;
+    Ok((params, presets))
 }
 
 /// The first 16 digits of the SHA-256 of `text`.
