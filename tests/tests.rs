@@ -36,6 +36,9 @@ mod boards;
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 
+// A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
+mod reload;
+
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;
 

@@ -4,11 +4,12 @@ use super::covered::{CoverageReport, Covered};
 use crate::cli::output::{grouped, json, line, say};
 use crate::cli::{Answer, common};
 use crate::diag::printable;
+use crate::live::SpecFolder;
 use crate::policy::{NATIVE, PolicySpec, library, stage};
 use crate::spec::{self, Files, NoFiles, Options, ScenarioReport, SpecReport};
 use anyhow::bail;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of `bwmon policy test`.
@@ -70,7 +71,7 @@ struct PolicyReport {
 struct Found {
     name: String,
     text: String,
-    folder: Option<PathBuf>,
+    folder: Option<SpecFolder>,
 }
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
@@ -123,7 +124,7 @@ fn one(args: &Args, name: &str, options: &Options) -> anyhow::Result<PolicyRepor
     let mut folder;
     let files: &mut dyn Files = match found.folder {
         Some(path) => {
-            folder = Folder(path);
+            folder = path;
             &mut folder
         }
         None => &mut NoFiles,
@@ -180,18 +181,8 @@ fn beside(name: &str) -> anyhow::Result<Found> {
 }
 
 fn read(file: &str) -> anyhow::Result<Found> {
-    let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
+    let folder = SpecFolder::of(Path::new(file));
     Ok(Found { name: file.to_owned(), text: common::text_of(file)?, folder: Some(folder) })
-}
-
-/// The folder of a spec.
-struct Folder(PathBuf);
-
-impl Files for Folder {
-    fn read(&mut self, name: &str) -> Result<String, String> {
-        let path = self.0.join(name);
-        common::text_of(&path.to_string_lossy()).map_err(|error| format!("{error:#}"))
-    }
 }
 
 fn print(report: &Report, threshold: Option<u8>) -> anyhow::Result<()> {

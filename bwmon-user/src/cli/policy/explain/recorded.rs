@@ -56,7 +56,7 @@ pub(super) fn stories(
             readings: readings.of(&all, index),
             // A policy that is set aside was not asked; its last steps are of another tick.
             steps: match tick.origin {
-                crate::governor::Origin::Aside => &[],
+                crate::governor::Origin::Aside | crate::governor::Origin::Demoted => &[],
                 _ => steps.get(index).map_or(&[], Vec::as_slice),
             },
             lines: &lines,

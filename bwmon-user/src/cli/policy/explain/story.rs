@@ -67,7 +67,8 @@ impl Story {
         let (by, fault) = match &context.origin {
             Origin::Policy => ("policy", None),
             Origin::Fault(fault) => ("fallback", Some(fault.to_string())),
-            _ => ("fallback", None),
+            Origin::Aside => ("fallback", None),
+            Origin::Demoted => ("demoted", None),
         };
         Self {
             board: board.id.clone(),
@@ -160,8 +161,11 @@ fn summary(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     let by = match &context.origin {
         Origin::Policy => "",
+        Origin::Demoted => "by the native rule, since the policy is demoted: ",
         Origin::Fault(_) => "by the native rule, since the policy faulted: ",
-        _ => "by the native rule, since the policy is set aside after repeated faults: ",
+        Origin::Aside => {
+            "by the native rule, since the policy is set aside after repeated faults: "
+        }
     };
     rows.push(("proposal", format!("{by}{}", proposal(&context.proposal))));
     rows.push(("guard rails", rails(context.decision.reason).to_owned()));
