@@ -2,10 +2,14 @@
 
 mod actuator;
 mod binding;
+mod bus_dcvs;
 mod capabilities;
 mod clock;
 mod devfreq;
+mod devfreq_limits;
 mod devmem;
+mod icc_client;
+pub mod icc_summary;
 mod journal_file;
 mod lock;
 mod machine;
@@ -17,6 +21,7 @@ mod spec_folder;
 mod standing;
 mod takeover;
 mod text;
+mod voter;
 
 pub use actuator::{LiveActuator, PathDescription};
 pub use capabilities::{Capability, Report, doctor};
