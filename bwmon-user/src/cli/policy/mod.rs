@@ -3,14 +3,15 @@
 mod bench;
 mod check;
 mod docs;
+mod findings;
 
 use super::Answer;
 
 /// What can be done with policies.
 #[derive(clap::Subcommand)]
 pub(super) enum Verb {
-    /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
-    /// it has a fault
+    /// Look through a policy, call it from every level with every kind of reading, and let it
+    /// govern boards on worked-out demands; exit code 1 if something is wrong
     Check(check::Args),
     /// What one decision costs, and how that compares with the native rule; exit code 1 if it is
     /// over a limit or faults

@@ -3,6 +3,7 @@
 mod check;
 mod error;
 mod limits;
+pub mod lint;
 mod observation;
 mod params;
 mod presets;
@@ -12,7 +13,7 @@ mod state;
 mod vocabulary;
 pub mod words;
 
-pub use check::{CheckReport, check};
+pub use check::{CheckFault, CheckReport, check, check_fault};
 pub use error::Source;
 pub use limits::{
     Budget, MAX_ARRAY, MAX_CALL_LEVELS, MAX_FUNCTIONS, MAX_MAP, MAX_OPERATIONS, MAX_SOURCE,
