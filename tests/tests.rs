@@ -21,6 +21,9 @@ mod model;
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
+// `bwmon policy check`: lints as text, JSON and annotations.
+mod lint;
+
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 

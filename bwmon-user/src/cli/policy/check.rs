@@ -171,9 +171,8 @@ fn check_one(
         other => (chain(other, boards), true),
     };
     if found.iter().all(|finding| finding.severity() == Severity::Warning) {
-        let governed = |board: &&Arc<Board>| {
-            args.board.is_some() || CLOSED_LOOP.contains(&board.id.as_str())
-        };
+        let governed =
+            |board: &&Arc<Board>| args.board.is_some() || CLOSED_LOOP.contains(&board.id.as_str());
         for board in boards.iter().filter(governed) {
             found.extend(closed_loop(&spec, board, follows));
         }

@@ -84,12 +84,7 @@ pub fn check_fault(
     Ok(report)
 }
 
-fn unknown_level(
-    policy: &ScriptPolicy,
-    board: &Board,
-    domain: usize,
-    asked: Level,
-) -> PolicyFault {
+fn unknown_level(policy: &ScriptPolicy, board: &Board, domain: usize, asked: Level) -> PolicyFault {
     let (name, top) = board
         .domains
         .get(domain)

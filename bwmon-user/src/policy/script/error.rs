@@ -44,7 +44,9 @@ impl Source {
             );
         }
         if message.contains("reserved") {
-            return fault.help("eval, import, export, print, debug, Fn, call and curry are off in policies");
+            return fault.help(
+                "eval, import, export, print, debug, Fn, call and curry are off in policies",
+            );
         }
         fault
     }

@@ -68,4 +68,6 @@ pub fn lint(source: &Source, board: &Board) -> Lints {
 }
 
 #[cfg(test)]
+mod quiet_tests;
+#[cfg(test)]
 mod tests;

@@ -58,7 +58,8 @@ impl Script {
             })
             .collect();
         functions.sort_by_key(|function| (function.start, function.name.clone()));
-        let names: Vec<_> = functions.iter().map(|f| (f.name.clone(), f.parameters.len())).collect();
+        let names: Vec<_> =
+            functions.iter().map(|f| (f.name.clone(), f.parameters.len())).collect();
         for function in &mut functions {
             let same = names.iter().filter(|(name, count)| function.is(name, *count)).count();
             function.opaque = same > 1;

@@ -72,8 +72,7 @@ impl<'a> Report<'a> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let (line, column) =
-            (position.line().unwrap_or(0), position.position().unwrap_or(1));
+        let (line, column) = (position.line().unwrap_or(0), position.position().unwrap_or(1));
         self.add_at(code, line, column, message, help);
     }
 

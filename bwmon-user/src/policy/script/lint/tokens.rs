@@ -38,9 +38,7 @@ impl Tokens {
             match token {
                 Token::Fn => found.heads.extend(head(after)),
                 // The largest of all is how "no bound" is written.
-                Token::IntegerConstant(n)
-                    if n.unsigned_abs() > EXACT as u64 && *n != i64::MAX =>
-                {
+                Token::IntegerConstant(n) if n.unsigned_abs() > EXACT as u64 && *n != i64::MAX => {
                     found.numbers.push(LargeNumber { at: *at, became_float: false });
                 }
                 Token::FloatConstant(value) if !value.1.contains(['.', 'e', 'E']) => {
@@ -86,7 +84,9 @@ fn lex(engine: &Engine, text: &str) -> Vec<(Token, Position)> {
 /// The head that follows the word `fn`: `name(a, b)`, or `type.name(a, b)`.
 fn head(after: &[(Token, Position)]) -> Option<Head> {
     let rest = match after {
-        [(Token::Identifier(_) | Token::StringConstant(_), _), (Token::Period, _), rest @ ..] => rest,
+        [(Token::Identifier(_) | Token::StringConstant(_), _), (Token::Period, _), rest @ ..] => {
+            rest
+        }
         rest => rest,
     };
     let ((Token::Identifier(name), at), rest) = rest.split_first()? else { return None };

@@ -155,11 +155,15 @@ pub(super) fn result(name: &str, arguments: &[Kinds]) -> Kinds {
             }
         }
         "len" | "to_int" | "parse_int" | "sign" => Kinds::INT,
-        "to_float" | "parse_float" | "sqrt" | "exp" | "ln" | "log" | "floor" | "ceiling" | "round"
-        | "int" | "fraction" | "sin" | "cos" | "tan" => Kinds::FLOAT,
-        "contains" | "starts_with" | "ends_with" | "is_empty" | "is_odd" | "is_even" | "is_zero"
-        | "is_nan" | "is_finite" | "is_infinite" | "is_def_fn" | "is_def_var" => Kinds::BOOL,
-        "type_of" | "to_string" | "to_debug" | "to_upper" | "to_lower" | "sub_string" => Kinds::TEXT,
+        "to_float" | "parse_float" | "sqrt" | "exp" | "ln" | "log" | "floor" | "ceiling"
+        | "round" | "int" | "fraction" | "sin" | "cos" | "tan" => Kinds::FLOAT,
+        "contains" | "starts_with" | "ends_with" | "is_empty" | "is_odd" | "is_even"
+        | "is_zero" | "is_nan" | "is_finite" | "is_infinite" | "is_def_fn" | "is_def_var" => {
+            Kinds::BOOL
+        }
+        "type_of" | "to_string" | "to_debug" | "to_upper" | "to_lower" | "sub_string" => {
+            Kinds::TEXT
+        }
         "range" => Kinds::RANGE,
         "split" | "keys" | "values" => Kinds::ARRAY,
         _ => Kinds::ANY,

@@ -30,9 +30,11 @@ fn unused(script: &Script, walker: &mut Walker) {
         }
     }
     for index in walker.unreached() {
-        let Some(function) = script.functions.get(index).filter(|f| !f.is_anonymous()) else {
+        let Some(function) = script.functions.get(index) else { continue };
+        // A decide with a wrong number of arguments is refused anyhow.
+        if function.is_anonymous() || ["decide", "init", "on_event"].contains(&&*function.name) {
             continue;
-        };
+        }
         let message = format!("nothing calls the function `{}`", function.name);
         let help = "remove it, or call it from decide";
         walker.report.add(Code::UnusedFunction, script.place_of(index), message, help);
@@ -69,7 +71,8 @@ fn slots(walker: &mut Walker) {
             None => {
                 owners.insert(slot.to_string(), (helper, at));
                 if owners.len() == MAX_SLOTS + 1 {
-                    let message = format!("a domain has at most {MAX_SLOTS} slots, this is one more");
+                    let message =
+                        format!("a domain has at most {MAX_SLOTS} slots, this is one more");
                     walker.report.add(Code::TooManySlots, at, message, "use a slot for less");
                 }
             }

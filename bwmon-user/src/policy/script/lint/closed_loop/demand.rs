@@ -14,7 +14,7 @@ pub(super) struct Track {
     pub(super) table: OppTable,
     /// Constant demands: as much as each level carries, a little more, and the middle to the next.
     pub(super) constant: Vec<u16>,
-    /// From nothing to above the highest level in steps of at most 3 %.
+    /// From nothing to above the highest level in steps of at most 4 %.
     pub(super) ramp: Vec<u16>,
 }
 
@@ -66,7 +66,7 @@ fn ramp(constant: &[u16]) -> Vec<u16> {
     let mut count = 0;
     while count < *highest {
         counts.push(count);
-        count = count.saturating_add((count / 33).max(1));
+        count = count.saturating_add((count / 25).max(1));
     }
     counts.sort_unstable();
     counts.dedup();
@@ -87,8 +87,10 @@ mod tests {
         assert_eq!(track.constant[..3], [49, 50, 80]);
         assert_eq!(track.kbps(49), Kbps(800_000));
         assert!(track.kbps(50) > Kbps(800_000));
-        assert!(track.kbps(*track.constant.last().unwrap()) > track.table.kbps_of(track.table.top()));
-        assert!(track.ramp.windows(2).all(|pair| pair[1] - pair[0] <= (pair[0] / 33).max(1)));
+        assert!(
+            track.kbps(*track.constant.last().unwrap()) > track.table.kbps_of(track.table.top())
+        );
+        assert!(track.ramp.windows(2).all(|pair| pair[1] - pair[0] <= (pair[0] / 25).max(1)));
         assert!(track.ramp.len() < 250, "{}", track.ramp.len());
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Drive {
     counts: Vec<Option<u16>>,
     now: Nanos,
     tick: u64,
+    /// Calls of the policy so far.
+    pub(super) calls: usize,
     /// Levels that were chosen, for each domain.
     chosen: Vec<BTreeSet<Level>>,
 }
@@ -38,6 +40,7 @@ impl Drive {
             counts: vec![None; board.monitors.len()],
             now: Nanos(0),
             tick: 0,
+            calls: 0,
             chosen: vec![BTreeSet::new(); board.domains.len()],
         };
         for track in tracks {
@@ -80,6 +83,7 @@ impl Drive {
             probes: ProbeFacts::default(),
         };
         self.tick += 1;
+        self.calls += self.chosen.len();
         let mut votes = Vec::new();
         for (domain, ticked) in self.governor.tick(&sample).iter().enumerate() {
             if let Origin::Fault(fault) = &ticked.origin {

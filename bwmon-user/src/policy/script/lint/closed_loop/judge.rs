@@ -2,7 +2,7 @@
 
 use super::demand::Track;
 use super::drive::{Drive, Stop};
-use super::{IDLE_PERIOD, IDLE_TICKS, MOST_TICKS, PERIOD, SETTLED_TICKS};
+use super::{IDLE_PERIOD, IDLE_TICKS, MOST_CALLS, MOST_TICKS, PERIOD, SETTLED_TICKS};
 use crate::board::{Board, Level};
 use crate::diag::Diagnostic;
 use crate::policy::script::lint::{Code, Finding};
@@ -40,7 +40,11 @@ pub(super) fn constant(drive: &mut Drive, tracks: &[Track]) -> Result<Vec<Found>
     let demands = tracks.iter().map(|track| track.constant.len()).max().unwrap_or(0);
     let mut flaps: Vec<Vec<(Kbps, Level, Level)>> = vec![Vec::new(); tracks.len()];
     let mut below: Vec<Vec<(Kbps, Level)>> = vec![Vec::new(); tracks.len()];
+    let end = drive.calls + MOST_CALLS;
     for step in 0..demands {
+        if drive.calls >= end {
+            break;
+        }
         let counts: Vec<u16> = tracks
             .iter()
             .map(|track| track.constant.get(step).or(track.constant.last()).copied().unwrap_or(0))
@@ -60,7 +64,9 @@ pub(super) fn constant(drive: &mut Drive, tracks: &[Track]) -> Result<Vec<Found>
             let demand = track.kbps(*count);
             if let Some((low, high)) = flapping(history) {
                 flaps.push((demand, low, high));
-            } else if let Some(level) = history.last().copied().filter(|l| is_below(track, *l, demand)) {
+            } else if let Some(level) =
+                history.last().copied().filter(|l| is_below(track, *l, demand))
+            {
                 below.push((demand, level));
             }
         }

@@ -20,11 +20,14 @@ use std::sync::Arc;
 /// Distance of ticks: one window of the mainline variants.
 const PERIOD: Nanos = Nanos(4 * Nanos::PER_MS);
 /// Ticks for which one constant demand lasts at most.
-const MOST_TICKS: usize = 500;
+const MOST_TICKS: usize = 400;
 /// Ticks after which a level that has not changed is taken to stay.
-const SETTLED_TICKS: usize = 100;
+const SETTLED_TICKS: usize = 60;
+/// Calls after which no further constant demand is tried: a policy that takes its time, or flaps on
+/// all of them, must not make the check slow.
+const MOST_CALLS: usize = 5_000;
 /// Ticks for which each step of the ramp lasts.
-const RAMP_TICKS: usize = 3;
+const RAMP_TICKS: usize = 2;
 /// Distance of ticks while the demand is nothing, and their number: 10 s.
 const IDLE_PERIOD: Nanos = Nanos(20 * Nanos::PER_MS);
 const IDLE_TICKS: usize = 500;

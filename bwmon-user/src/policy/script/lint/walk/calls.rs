@@ -126,8 +126,9 @@ impl Walker<'_> {
         if !self.natives.counts(call.name).contains(&kinds.len()) {
             self.wrong_count(&call);
         } else if !self.natives.fits(call.name, &kinds) {
-            let taken: Vec<String> = kinds.iter().map(|kinds| kinds.said()).collect();
-            let message = format!("`{}` does not take {}", call.name, taken.join(", "));
+            let said = |kinds: &Kinds| if kinds.is_definite() { kinds.said() } else { "?".into() };
+            let taken: Vec<String> = kinds.iter().map(said).collect();
+            let message = format!("no `{}` takes ({})", call.name, taken.join(", "));
             self.report.add(Code::WrongArgumentType, call.at, message, written(call.name));
         }
         self.vocabulary(&call);
@@ -251,7 +252,8 @@ impl Walker<'_> {
         counts.dedup();
         let takes: Vec<String> = counts.iter().map(usize::to_string).collect();
         let given = call.arguments.len() - object;
-        let message = format!("`{}` takes {} argument(s), not {given}", call.name, takes.join(" or "));
+        let message =
+            format!("`{}` takes {} argument(s), not {given}", call.name, takes.join(" or "));
         self.report.add(Code::WrongArgumentCount, call.at, message, written(call.name));
     }
 }

@@ -98,7 +98,12 @@ impl Walker<'_> {
         if written {
             if kinds.is_only(Kinds::OBS.or(Kinds::INFO)) {
                 let message = format!("`{name}` cannot be set: {} is read-only", kinds.said());
-                self.report.add(Code::ReadOnly, at, message, "keep values of your own in the state");
+                self.report.add(
+                    Code::ReadOnly,
+                    at,
+                    message,
+                    "keep values of your own in the state",
+                );
             }
             return Value::ANY;
         }
@@ -138,7 +143,9 @@ impl Walker<'_> {
         }
         let message = match self.flow.facts.standing(subject, needs) {
             Standing::Unasked => format!("`{name}` may be unknown here, and nothing asked for it"),
-            Standing::Absent => format!("`{name}` is unknown here: it was asked for, and is missing"),
+            Standing::Absent => {
+                format!("`{name}` is unknown here: it was asked for, and is missing")
+            }
             Standing::Asked | Standing::Known => String::new(),
         };
         if !message.is_empty() {

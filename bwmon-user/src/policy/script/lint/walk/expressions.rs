@@ -48,9 +48,7 @@ impl Walker<'_> {
                 None => self.variable(&parts.1),
             },
             Expr::ThisPtr(at) => self.whole_this(*at),
-            Expr::Stmt(block) => {
-                self.block(block.statements(), block.end_position(), Use::Taken)
-            }
+            Expr::Stmt(block) => self.block(block.statements(), block.end_position(), Use::Taken),
             Expr::FnCall(call, at) => self.call(call, *at),
             Expr::Dot(..) | Expr::Index(..) => self.chain(expression),
             Expr::And(..) | Expr::Or(..) => {

@@ -35,10 +35,7 @@ impl Walker<'_> {
     }
 
     /// `for x in … { … }`.
-    pub(super) fn for_loop(
-        &mut self,
-        parts: &(Ident, Option<Ident>, FlowControl),
-    ) -> Value {
+    pub(super) fn for_loop(&mut self, parts: &(Ident, Option<Ident>, FlowControl)) -> Value {
         let (item, counter, parts) = parts;
         let items = self.expression(&parts.expr);
         self.enter_loop(parts);

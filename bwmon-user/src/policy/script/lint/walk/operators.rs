@@ -78,11 +78,8 @@ impl Walker<'_> {
             } else {
                 "Rhai does not convert: compare values of one type"
             };
-            let message = format!(
-                "{} is compared with {}: that is always {always}",
-                a.said(),
-                b.said()
-            );
+            let message =
+                format!("{} is compared with {}: that is always {always}", a.said(), b.said());
             self.report.add(Code::MixedComparison, at, message, help);
             return;
         }
@@ -114,15 +111,20 @@ impl Walker<'_> {
         if logic && a.meets(Kinds::BOOL) && b.meets(Kinds::BOOL) {
             return if a.or(b) == Kinds::BOOL { Kinds::BOOL } else { Kinds::ANY };
         }
-        if *token == Token::Plus && (a == Kinds::TEXT || b == Kinds::TEXT) {
-            return Kinds::TEXT;
+        let text = a == Kinds::TEXT || b == Kinds::TEXT;
+        let other = if a == Kinds::TEXT { b } else { a };
+        let plain =
+            if text { other.is_only(PLAIN.without(Kinds::UNIT)) } else { a.or(b).is_only(PLAIN) };
+        let numbers = a.meets(Kinds::NUMBER) && b.meets(Kinds::NUMBER);
+        if plain && !numbers && !self.natives.fits(&token.to_string(), &[a, b]) {
+            let message = format!("there is no `{token}` for {} and {}", a.said(), b.said());
+            let help = if text {
+                "write the number into the text: `n is ${n}`, in back-ticks"
+            } else {
+                "this is a fault when it runs"
+            };
+            self.report.add(Code::NoSuchOperation, at, message, help);
         }
-        let plain = a.is_only(PLAIN) && b.is_only(PLAIN);
-        if plain && !(a.meets(Kinds::NUMBER) && b.meets(Kinds::NUMBER)) {
-            let sign: String = token.to_string();
-            let message = format!("there is no `{sign}` for {} and {}", a.said(), b.said());
-            self.report.add(Code::NoSuchOperation, at, message, "this is a fault when it runs");
-        }
-        Kinds::ANY
+        if text && *token == Token::Plus { Kinds::TEXT } else { Kinds::ANY }
     }
 }

@@ -132,13 +132,7 @@ impl Walker<'_> {
         reached(yes, body).join(reached(no, branch))
     }
 
-    fn switch(
-        &mut self,
-        on: &Expr,
-        cases: &SwitchCasesCollection,
-        at: Position,
-        to: Use,
-    ) -> Value {
+    fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, to: Use) -> Value {
         let value = self.expression(on);
         let start = self.flow.clone();
         let mut after: Option<Flow> = None;
