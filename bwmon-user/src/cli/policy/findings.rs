@@ -2,7 +2,7 @@
 
 use crate::cli::output::{line, say, table};
 use crate::diag::{did_you_mean, printable};
-use crate::policy::script::lint::{Code, Finding, LINTS};
+use crate::policy::script::lint::{Code, Finding, LINTS, Severity};
 use anyhow::bail;
 use serde::Serialize;
 
@@ -109,10 +109,12 @@ pub(super) fn list(json: bool) -> anyhow::Result<()> {
 
 /// All codes, for the long help.
 pub(super) fn help() -> String {
-    let mut text = String::from("Lints:\n");
-    for lint in LINTS {
-        let name = format!("{} ({})", lint.code, lint.severity.name());
-        text.push_str(&format!("  {name:<31} {}\n", lint.what));
+    let mut text = String::new();
+    for (head, severity) in [("Errors:\n", Severity::Error), ("\nWarnings:\n", Severity::Warning)] {
+        text.push_str(head);
+        for lint in LINTS.iter().filter(|lint| lint.severity == severity) {
+            text.push_str(&format!("  {:<20} {}\n", lint.code.name(), lint.what));
+        }
     }
     text
 }

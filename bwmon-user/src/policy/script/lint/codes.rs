@@ -75,7 +75,7 @@ lints! {
     UnknownTunable "unknown-tunable" Error "cfg::name without a line // @param name";
     UnknownConstant "unknown-constant" Error "global::NAME without a const NAME";
     UnknownStateKey "unknown-state-key" Error "a key of this that init does not return";
-    NoState "no-state" Error "this where there is no state: no init, or a function called as f() and not this.f()";
+    NoState "no-state" Error "this where no state is: no init, or a function called as f(), not this.f()";
     StateType "state-type" Error "a key of the state gets a value of another type than in init";
     NoProposal "no-proposal" Error "a way out of decide without a proposal";
     MixedComparison "mixed-comparison" Error "a comparison of unlike types, which is always false";
@@ -91,7 +91,7 @@ lints! {
     UnusedTunable "unused-tunable" Warning "a tunable that the script never reads";
     UnusedFunction "unused-function" Warning "a function that nothing calls";
     UnusedStateKey "unused-state-key" Warning "a key of the state that is never read";
-    NumberTooLarge "number-too-large" Warning "a whole number beyond 2^53, or one that silently became a number with a point";
+    NumberTooLarge "number-too-large" Warning "a whole number beyond 2^53, or one that silently became a float";
     SlotNotLiteral "slot-not-literal" Warning "the name of a slot is no plain text";
     NeverComesDown "never-comes-down" Warning "the highest level stays after the demand fell to nothing";
     Flapping "flapping" Warning "on a constant demand the level keeps changing";
@@ -131,7 +131,8 @@ mod tests {
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
             assert_eq!(Code::from_name(name), Some(lint.code));
             assert_eq!(lint.code.severity(), lint.severity);
-            assert!(!lint.what.ends_with('.'), "{name}");
+            // The help has lines of 100 columns.
+            assert!(!lint.what.ends_with('.') && lint.what.len() <= 76, "{name}");
         }
         assert_eq!(Code::from_name("nothing"), None);
     }
