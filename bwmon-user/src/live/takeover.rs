@@ -83,7 +83,7 @@ pub fn takeover(
             let paths = taken.paths;
             let actuator = LiveActuator::new(taken.votes, Some(work.restore));
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), taken.monitors, taken.probes),
+                source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
                 actuator,
                 levels: taken.levels,
                 rails: rails(board, mode),

@@ -7,12 +7,38 @@ pub struct Shipped {
     pub name: &'static str,
     /// Its script.
     pub text: &'static str,
+    /// What must hold for it, if that is written down.
+    pub spec: Option<&'static str>,
+}
+
+/// `policies/<name>.rhai`, with `policies/<name>.spec.toml` where that is said.
+macro_rules! shipped {
+    ($name:literal) => {
+        Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../policies/", $name, ".rhai")),
+            spec: None,
+        }
+    };
+    ($name:literal with spec) => {
+        Shipped {
+            spec: Some(include_str!(concat!("../../../policies/", $name, ".spec.toml"))),
+            ..shipped!($name)
+        }
+    };
 }
 
 /// All of them, in the order of `policy list`.
 pub const SHIPPED: &[Shipped] = &[
-    Shipped { name: "bwmon", text: include_str!("../../../policies/bwmon.rhai") },
-    Shipped { name: "adaptive", text: include_str!("../../../policies/adaptive.rhai") },
+    shipped!("bwmon" with spec),
+    shipped!("adaptive" with spec),
+    shipped!("bw_hwmon" with spec),
+    shipped!("ondemand" with spec),
+    shipped!("latency" with spec),
+    shipped!("frames" with spec),
+    shipped!("fixed" with spec),
+    shipped!("performance" with spec),
+    shipped!("powersave" with spec),
 ];
 
 /// The shipped policy called `name`.
