@@ -70,8 +70,8 @@ lints! {
     WrongArgumentCount "wrong-argument-count" Error "a function is called with too many or too few arguments";
     WrongArgumentType "wrong-argument-type" Error "a function takes no argument of this type";
     UnknownProperty "unknown-property" Error "a property that the value does not have";
-    ReadOnly "read-only" Error "an assignment to a property of obs or info";
-    UnknownReading "unknown-reading" Error "obs.has asks for a reading that does not exist";
+    ReadOnly "read-only" Error "an assignment to a property of obs, info or ev";
+    UnknownReading "unknown-reading" Error "obs.has (or ev.has) asks for something that does not exist";
     UnknownTunable "unknown-tunable" Error "cfg::name without a line // @param name";
     UnknownConstant "unknown-constant" Error "global::NAME without a const NAME";
     UnknownStateKey "unknown-state-key" Error "a key of this that init does not return";

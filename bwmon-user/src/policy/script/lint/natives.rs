@@ -75,3 +75,29 @@ impl Natives {
         self.functions.keys().map(String::as_str).filter(|name| rhai::is_valid_identifier(name))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::types::{EVENT, INFO};
+    use super::*;
+    use crate::board::builtin;
+    use crate::policy::script::observation::Shared;
+    use crate::policy::script::{Budget, limits, vocabulary};
+
+    #[test]
+    fn every_property_of_info_and_ev_has_a_type_and_no_other() {
+        let mut engine = limits::limited_engine(&Budget::default());
+        let board = builtin("sdm845").unwrap().unwrap();
+        vocabulary::register(&mut engine, &Shared::new(&board));
+        let natives = Natives::of(&engine);
+        for (kinds, table) in [(Kinds::INFO, INFO), (Kinds::EVENT, EVENT)] {
+            let known: BTreeSet<&str> = table.iter().map(|(name, _)| *name).collect();
+            let all = natives.functions.keys().filter_map(|name| name.strip_prefix("get$"));
+            let has: BTreeSet<&str> =
+                all.filter(|name| natives.has_property(name, kinds)).collect();
+            assert_eq!(has, known);
+        }
+        // What `init` gets is no observation.
+        assert!(!natives.has_property("level", Kinds::INFO));
+    }
+}

@@ -58,11 +58,23 @@ fn cases() -> Vec<(Code, String, String)> {
             text("fn init(i) {\n  #{ n: i.opp_count }\n}\nfn decide(obs) { opp(this.n) }"),
         ),
         (UnknownProperty, plain("let a = [1]; opp(a.▼length)"), plain("let a = [1]; opp(a.len)")),
+        (
+            UnknownProperty,
+            text("fn decide(obs) { hold() }\nfn on_event(ev) { if ev.▼name == \"reload\" { } }"),
+            text("fn decide(obs) { hold() }\nfn on_event(ev) { if ev.kind == \"reload\" { } }"),
+        ),
         (ReadOnly, plain("obs.▼level = 3;\nhold()"), plain("let level = 3;\nopp(level)")),
         (
             UnknownReading,
             plain("if obs.has(▼\"llcc\") { opp_max() } else { hold() }"),
             plain("if obs.has(\"lost_events\") { opp_max() } else { hold() }"),
+        ),
+        (
+            UnknownReading,
+            text(
+                "fn decide(obs) { hold() }\nfn on_event(ev) { if ev.has(▼\"level\") { throw 1; } }",
+            ),
+            text("fn decide(obs) { hold() }\nfn on_event(ev) { if ev.has(\"cpus\") { throw 1; } }"),
         ),
         (
             UnknownTunable,

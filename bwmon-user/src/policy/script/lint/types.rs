@@ -1,7 +1,8 @@
 //! What kind of value an expression can have, as far as it can be told without running it, and the
-//! types of what is no word of the vocabulary: `info` and Rhai's own functions.
+//! types of what is no word of the vocabulary: `info`, `ev` and Rhai's own functions.
 
 use crate::policy::Proposal;
+use crate::policy::script::event::Event;
 use crate::policy::script::observation::Obs;
 use crate::policy::script::vocabulary::Info;
 use crate::policy::script::words::{FUNCTIONS, PROPERTIES, Type, Word};
@@ -28,11 +29,12 @@ impl Kinds {
     pub(super) const OBS: Self = Self(1 << 10);
     pub(super) const INFO: Self = Self(1 << 11);
     pub(super) const PROPOSAL: Self = Self(1 << 12);
-    pub(super) const ANY: Self = Self((1 << 13) - 1);
+    pub(super) const EVENT: Self = Self(1 << 13);
+    pub(super) const ANY: Self = Self((1 << 14) - 1);
     pub(super) const NUMBER: Self = Self(Self::INT.0 | Self::FLOAT.0);
 
     /// Every kind, and what people call it.
-    const NAMES: [(Self, &'static str); 13] = [
+    const NAMES: [(Self, &'static str); 14] = [
         (Self::UNIT, "nothing"),
         (Self::BOOL, "true or false"),
         (Self::INT, "a whole number"),
@@ -46,6 +48,7 @@ impl Kinds {
         (Self::OBS, "an observation"),
         (Self::INFO, "init's info"),
         (Self::PROPOSAL, "a proposal"),
+        (Self::EVENT, "an event"),
     ];
 
     /// What the vocabulary's type is here.
@@ -113,6 +116,7 @@ impl Kinds {
             (Self::OBS, TypeId::of::<Obs>()),
             (Self::INFO, TypeId::of::<Info>()),
             (Self::PROPOSAL, TypeId::of::<Proposal>()),
+            (Self::EVENT, TypeId::of::<Event>()),
         ];
         takes.iter().any(|(kind, taken)| *taken == id && self.meets(*kind))
     }
@@ -140,6 +144,21 @@ pub(super) fn function(name: &str) -> Option<&'static Word> {
 
 /// What `info` has.
 pub(super) const INFO: &[(&str, Kinds)] = &[("domain", Kinds::TEXT), ("opp_count", Kinds::INT)];
+
+/// What `ev` has.
+pub(super) const EVENT: &[(&str, Kinds)] = &[
+    ("kind", Kinds::TEXT),
+    ("old_state", Kinds::MAP),
+    ("old_digest", Kinds::TEXT),
+    ("slept_ms", Kinds::INT),
+    ("cpus", Kinds::INT),
+];
+
+/// The type of a property of `info` or `ev`.
+pub(super) fn own_property(name: &str, of: Kinds) -> Kinds {
+    let table = if of == Kinds::INFO { INFO } else { EVENT };
+    table.iter().find(|(known, _)| *known == name).map_or(Kinds::ANY, |(_, kinds)| *kinds)
+}
 
 /// What Rhai's own functions give, those that a policy is likely to use.
 pub(super) fn result(name: &str, arguments: &[Kinds]) -> Kinds {

@@ -2,6 +2,7 @@ use super::*;
 use crate::board::{Level, builtin};
 use crate::policy::library::SHIPPED;
 use crate::policy::script::Source;
+use crate::policy::script::lint::lint;
 
 fn board(id: &str) -> Arc<Board> {
     Arc::new(builtin(id).unwrap().unwrap())
@@ -28,7 +29,14 @@ fn codes(findings: &[Finding]) -> Vec<Code> {
 fn the_native_rule_chains_and_shipped_policies_have_no_findings() {
     for id in ["sdm845-seed", "sdm845", "sc7280"] {
         for shipped in SHIPPED {
-            let found = closed_loop(&spec(shipped.text), &board(id), true);
+            let source = Source { name: shipped.name.into(), text: shipped.text.into() };
+            let follows = lint(&source, &board(id)).reads_demand;
+            let found = closed_loop(&spec(shipped.text), &board(id), follows);
+            if (id, shipped.name) == ("sdm845", "bw_hwmon") {
+                // True, and the vendor's: 1 MiB a count, and io_percent 16 makes steps of 1.6 GB/s.
+                assert_eq!(codes(&found), [Code::LevelNeverChosen]);
+                continue;
+            }
             assert!(found.is_empty(), "{id} {}: {found:#?}", shipped.name);
         }
         let chain = PolicySpec::Chain("chain:peak | headroom(80) | hold_down(24)".into());

@@ -185,8 +185,11 @@ impl Walker<'_> {
                 }
             }
             ("has", [Value { text: Some(name), .. }]) => {
-                if types::reading(name).is_none() {
-                    self.unknown_reading(name, call);
+                let of = object.kinds;
+                let known = of.meets(Kinds::OBS) && types::reading(name).is_some()
+                    || of.meets(Kinds::EVENT) && self.natives.has_property(name, Kinds::EVENT);
+                if !known && of.meets(Kinds::OBS.or(Kinds::EVENT)) {
+                    self.unknown_reading(name, of, call);
                 }
                 if let Some(subject) = &object.subject {
                     self.asked(subject, facts::needs(name));
@@ -202,14 +205,19 @@ impl Walker<'_> {
         }
     }
 
-    fn unknown_reading(&mut self, name: &str, call: &Native) {
+    fn unknown_reading(&mut self, name: &str, of: Kinds, call: &Native) {
         let at = call.places.first().copied().unwrap_or(call.at);
-        let help = match did_you_mean(name, PROPERTIES.iter().map(|word| word.name)) {
+        let (what, near) = if of == Kinds::EVENT {
+            ("an event has no", did_you_mean(name, types::EVENT.iter().map(|(name, _)| *name)))
+        } else {
+            ("there is no reading", did_you_mean(name, PROPERTIES.iter().map(|word| word.name)))
+        };
+        let help = match near {
             Some(near) => format!("did you mean \"{near}\"?"),
+            None if of == Kinds::EVENT => "docs/reload.md lists what events have".to_owned(),
             None => "for a domain ask obs.has_domain(\"…\")".to_owned(),
         };
-        let message = format!("there is no reading \"{name}\"");
-        self.report.add(Code::UnknownReading, at, message, help);
+        self.report.add(Code::UnknownReading, at, format!("{what} \"{name}\""), help);
     }
 
     fn not_native(&mut self, call: &Native) -> Value {

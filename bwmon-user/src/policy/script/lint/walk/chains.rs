@@ -96,7 +96,7 @@ impl Walker<'_> {
     fn property(&mut self, base: &Value, name: &str, at: Position, written: bool) -> Value {
         let kinds = base.kinds;
         if written {
-            if kinds.is_only(Kinds::OBS.or(Kinds::INFO)) {
+            if kinds.is_only(Kinds::OBS.or(Kinds::INFO).or(Kinds::EVENT)) {
                 let message = format!("`{name}` cannot be set: {} is read-only", kinds.said());
                 self.report.add(
                     Code::ReadOnly,
@@ -118,9 +118,8 @@ impl Walker<'_> {
         if kinds == Kinds::OBS {
             return self.reading(base.subject.as_ref(), name, at);
         }
-        if kinds == Kinds::INFO {
-            let known = types::INFO.iter().find(|(known, _)| *known == name);
-            return known.map_or(Value::ANY, |(_, kinds)| Value::of(*kinds));
+        if kinds == Kinds::INFO || kinds == Kinds::EVENT {
+            return Value::of(types::own_property(name, kinds));
         }
         Value::of(types::result(name, &[kinds]))
     }
@@ -171,10 +170,16 @@ fn unknown_property(name: &str, kinds: Kinds) -> String {
             None => "`bwmon policy docs` lists the readings".to_owned(),
         };
     }
-    if kinds == Kinds::INFO {
-        return "info has `domain` and `opp_count`".to_owned();
+    let (object, table) = match kinds {
+        Kinds::INFO => ("info", types::INFO),
+        Kinds::EVENT => ("ev", types::EVENT),
+        _ => return String::new(),
+    };
+    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    match did_you_mean(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("{object} has {}", names.join(", ")),
     }
-    String::new()
 }
 
 /// Whether a method is called somewhere along the chain.

@@ -144,7 +144,7 @@ impl<'a> Walker<'a> {
             let (argument, this) = match function.name.as_str() {
                 "decide" => (Value::about(Subject::Parameter(0)), state),
                 "init" => (Value::of(Kinds::INFO), this::INIT),
-                _ => (Value::ANY, state),
+                _ => (Value::of(Kinds::EVENT), state),
             };
             summary.called = true;
             summary.parameters = vec![Some(argument)];

@@ -12,6 +12,7 @@ const PLAIN: Kinds = Kinds::UNIT
     .or(Kinds::NUMBER)
     .or(Kinds::OBS)
     .or(Kinds::INFO)
+    .or(Kinds::EVENT)
     .or(Kinds::PROPOSAL)
     .or(Kinds::CALLABLE);
 
