@@ -20,7 +20,7 @@ const BAD: [(&str, usize, &str); 10] = [
     ("fn decide(obs) {\n  loop {}\n}", 1, "operations"),
     ("fn f(n) {\n  f(n + 1)\n}\nfn decide(obs) { f(0) }", 4, "calls itself"),
     ("fn decide(obs) {\n  let s = \"x\";\n  loop { s += s; }\n}", 1, "Length of string"),
-    ("fn decide(obs) {\n  5\n}", 1, "not a proposal"),
+    ("fn decide(obs) {\n  5\n}", 2, "not a proposal"),
     ("fn decide(obs) {\n  opp(999)\n}", 0, "levels go from 0 to"),
     ("fn decide(obs) {\n  demand_kBps(obs.mean_kbps)\n}", 2, "did you mean `mean_kBps`"),
     ("fn decide(obs) {\n  holdd()\n}", 2, "did you mean `hold`"),

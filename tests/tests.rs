@@ -21,6 +21,9 @@ mod model;
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
+// `bwmon policy check`: lints as text, JSON and annotations.
+mod lint;
+
 // `bwmon policy test`: specs beside policies, shipped ones, and those that are wrong.
 mod policy_spec;
 

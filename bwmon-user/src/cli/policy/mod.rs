@@ -5,6 +5,7 @@ mod check;
 mod covered;
 mod docs;
 mod explain;
+mod findings;
 mod list;
 mod new;
 mod show;
@@ -17,8 +18,8 @@ use super::Answer;
 pub(super) enum Verb {
     /// Write a commented policy and its spec to start from
     New(new::Args),
-    /// Compile a policy and call it from every level with every kind of reading; exit code 1 if
-    /// it has a fault
+    /// Look through a policy, call it from every level with every kind of reading, and let it
+    /// govern boards on worked-out demands; exit code 1 if something is wrong
     Check(check::Args),
     /// Run the spec beside a policy: scenarios and what must hold; exit code 1 if something does not
     Test(test::Args),

@@ -5,6 +5,7 @@ mod error;
 mod event;
 mod head;
 mod limits;
+pub mod lint;
 mod observation;
 mod params;
 mod presets;
@@ -16,7 +17,7 @@ pub mod trace;
 mod vocabulary;
 pub mod words;
 
-pub use check::{CheckReport, check};
+pub use check::{CheckFault, CheckReport, check, check_fault};
 pub use error::Source;
 pub use head::Head;
 pub use limits::{
