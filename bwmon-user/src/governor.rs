@@ -131,7 +131,8 @@ impl Governor {
             let wish = if state.ladder.may_ask(now) {
                 match self.policy.decide(observations, index) {
                     Ok(Proposal { ask: Ask::Opp(level), .. }) if !table.has(level) => {
-                        Err(Origin::Fault(unknown_level(self.policy.name(), level, table.len())))
+                        let name = self.policy.name_for(index);
+                        Err(Origin::Fault(unknown_level(name, level, table.len())))
                     }
                     Ok(proposal) => Ok(proposal),
                     Err(fault) => Err(Origin::Fault(fault)),

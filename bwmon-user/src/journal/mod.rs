@@ -5,7 +5,7 @@ mod header;
 mod read;
 
 pub use entry::{Entry, EntryDomain, EntryView};
-pub use header::{Header, PolicyRecord, SCHEMA};
+pub use header::{Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
 pub use read::Reader;
 
 /// What can be wrong with a journal.

@@ -9,6 +9,7 @@ mod devmem;
 mod journal_file;
 mod lock;
 mod machine;
+mod machine_facts;
 pub mod probes;
 mod restore;
 mod root;

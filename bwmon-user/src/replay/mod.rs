@@ -144,9 +144,13 @@ fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
     if header.rails.len() != header.board.domains.len() {
         return wrong("the header has other rails than its board has domains".into());
     }
-    let digest = policy::script::digest(&header.policy.source);
-    if !policy::is_compiled_in(&header.policy.name) && digest != header.policy.digest {
-        return wrong("the policy in the header is not the one of its digest".into());
+    let parts = header.policy.policies.iter().map(|part| &part.policy);
+    let own = Some(&header.policy).filter(|policy| policy.policies.is_empty());
+    for record in parts.chain(own) {
+        let digest = policy::script::digest(&record.source);
+        if !policy::is_compiled_in(&record.name) && digest != record.digest {
+            return wrong("the policy in the header is not the one of its digest".into());
+        }
     }
     Ok(())
 }

@@ -3,6 +3,9 @@
 mod bench;
 mod check;
 mod docs;
+mod list;
+mod product;
+mod which;
 
 use super::Answer;
 
@@ -15,6 +18,10 @@ pub(super) enum Verb {
     /// What one decision costs, and how that compares with the native rule; exit code 1 if it is
     /// over a limit or faults
     Bench(bench::Args),
+    /// The built-in policies; with --product, what a product comes to, value by value
+    List(list::Args),
+    /// The product for this machine, and why; exit code 1 if none fits
+    Which(which::Args),
     /// Print every name that a policy may use, with its meaning
     Docs(docs::Args),
 }
@@ -23,6 +30,8 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Check(args) => check::main(&args),
         Verb::Bench(args) => bench::main(&args),
+        Verb::List(args) => list::main(&args),
+        Verb::Which(args) => which::main(&args),
         Verb::Docs(args) => docs::main(&args),
     }
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod error;
+mod head;
 mod limits;
 mod observation;
 mod params;
@@ -14,6 +15,7 @@ pub mod words;
 
 pub use check::{CheckReport, check};
 pub use error::Source;
+pub use head::Head;
 pub use limits::{
     Budget, MAX_ARRAY, MAX_CALL_LEVELS, MAX_FUNCTIONS, MAX_MAP, MAX_OPERATIONS, MAX_SOURCE,
     MAX_STRING, MAX_VARIABLES,
@@ -116,6 +118,7 @@ impl ScriptPolicy {
             digest: digest(&self.source.text),
             source: self.source.text.clone(),
             params: self.values.iter().map(|(name, value)| (name.clone(), value.json())).collect(),
+            policies: Vec::new(),
         }
     }
 

@@ -1,0 +1,45 @@
+//! The head of a script, without compiling it: what products and tables of tunables need.
+
+use super::error::Source;
+use super::params::{self, Param, Value};
+use super::presets::{self, Preset};
+use crate::diag::Diagnostic;
+
+/// What the head of a script declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Its tunables, in its order.
+    pub params: Vec<Param>,
+    /// Its presets, in its order.
+    pub presets: Vec<Preset>,
+}
+
+impl Head {
+    /// Reads the head of `source`.
+    ///
+    /// # Errors
+    /// The first line that is not understood.
+    pub fn read(source: &Source) -> Result<Self, Diagnostic> {
+        let params = params::declared(source)?;
+        let presets = presets::declared(source, &params)?;
+        Ok(Self { params, presets })
+    }
+
+    /// The settings of the preset `name`; `source` is the script, for errors.
+    ///
+    /// # Errors
+    /// When there is no such preset.
+    pub fn preset(&self, source: &Source, name: &str) -> Result<Vec<(String, String)>, Diagnostic> {
+        presets::find(source, &self.presets, name)
+    }
+
+    /// The tunable `name` with the value `text`; `source` is the script, for errors.
+    ///
+    /// # Errors
+    /// When there is no such tunable, or the value does not fit it.
+    pub fn value(&self, source: &Source, name: &str, text: &str) -> Result<Value, Diagnostic> {
+        let set = [(name.to_owned(), text.to_owned())];
+        let mut values = params::values(source, &self.params, &set)?;
+        values.remove(name).ok_or_else(|| source.fault(format!("no tunable {name}")))
+    }
+}
