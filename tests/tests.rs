@@ -24,6 +24,12 @@ mod policies;
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 
+// Products: choosing one, and policies and limits per domain.
+mod products;
+
+// The examples of docs/products.md.
+mod products_guide;
+
 // `bwmon boards` and bad board files.
 mod boards;
 

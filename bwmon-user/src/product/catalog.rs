@@ -117,7 +117,10 @@ impl Catalog {
             let name = &extends.value;
             let base = self.own(name).unwrap_or_else(|| {
                 let fault = extends.at.fault(format!("there is no product {name} to extend"));
-                Err(fault.help(self.suggestion(name)))
+                Err(match self.visible.get(name) {
+                    Some(mask) => fault.help(format!("{} masks it", mask.path)),
+                    None => fault.help(self.suggestion(name)),
+                })
             })?;
             chain.push(std::mem::replace(&mut merged, base));
             if chain.iter().any(|product| product.name.value == *name) {
@@ -205,6 +208,8 @@ pub(super) mod tests {
             "a",
         );
         assert!(said.contains("a > b > c > b") && said.contains("d/c.toml:3"), "{said}");
+        let said = fault(&[("a", "extends = \"b\""), ("b", "")], "a");
+        assert!(said.contains("d/b.toml masks it"), "{said}");
         let said = fault(&[("a", "extends = \"a\"")], "a");
         assert!(said.contains("a > a"), "{said}");
     }

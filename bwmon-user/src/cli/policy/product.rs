@@ -8,7 +8,7 @@ use crate::cli::output::{json, line, table};
 use crate::cli::products::{self, SearchArgs};
 use crate::decide::Unvoted;
 use crate::live::Root;
-use crate::product::{EffectiveDomain, Origin, Product, Setting, effective, resolve};
+use crate::product::{EffectiveDomain, Origin, Product, Setting, effective, plan, resolve};
 use anyhow::{anyhow, bail};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -105,6 +105,8 @@ pub(super) fn main(args: &ProductArgs, as_json: bool) -> anyhow::Result<Answer> 
     };
     let given = args.given.given();
     let domains = effective(&product, &board, &given, Unvoted::Top, &mut products::script)?;
+    // A script that does not compile is no policy, however good its values look.
+    plan(&domains).build(&board)?;
     let report = report(&product, &board, from, &domains);
     if as_json {
         json(&report)?;
@@ -178,7 +180,7 @@ fn print(report: &Report) -> anyhow::Result<()> {
         let from = "the limits on this board".to_owned();
         rows.push(cells(&domain.name, "levels", &Row { name: None, value: levels, from }));
     }
-    line(&table(&["domain", "what", "value", "from"], &["value"], rows))
+    line(&table(&["domain", "what", "value", "from"], &[], rows))
 }
 
 fn cells(domain: &str, what: &str, row: &Row) -> Vec<String> {
