@@ -137,7 +137,7 @@ fn what_is_wrong_with_a_product_stops_the_run_before_anything_is_touched() {
         ),
         (
             |t| t.write("etc/bwmon/products/x.toml", &TREE.replace("\"acme\"", "\"x\"")),
-            &["acme (", "x (", "fit this machine equally"],
+            &["acme (", "x (", "2 products fit this machine equally"],
         ),
         (
             |t| t.write("etc/bwmon/products/acme.toml", &TREE.replace("domain.ddr", "domain.dd")),

@@ -87,16 +87,15 @@ pub fn resolve(products: &[Product], facts: &MachineFacts) -> Resolution {
 
 fn tie(equal: &[(&Candidate, &Product, &Rank)]) -> Option<Diagnostic> {
     let [(first, ..), .., (_, last, rank)] = equal else { return None };
-    let names: Vec<String> = equal
-        .iter()
-        .map(|(candidate, ..)| format!("{} ({})", candidate.name, candidate.file))
-        .collect();
+    let each = |(candidate, _, rank): &(&Candidate, &Product, &Rank)| {
+        format!("{} ({}) by {rank}", candidate.name, candidate.file)
+    };
+    let each: Vec<String> = equal.iter().map(each).collect();
     let key = match rank.compatible {
         Some(_) => MatchKey::DtCompatible,
         None => *rank.keys.first()?,
     };
-    let message =
-        format!("the products {} fit this machine equally, by {rank}", names.join(" and "));
+    let message = format!("{} products fit this machine equally: {}", each.len(), each.join("; "));
     let fault = match last.matching.keys.get(&key) {
         Some(test) => test.at.fault(message),
         None => Diagnostic::new(&*last.file, message),
@@ -169,7 +168,11 @@ mod tests {
         assert_eq!(closer.chosen().unwrap().unwrap().name, "tab");
         let by_soc = "[match]\nsoc_id = [321]\n";
         let shown = resolved(&[("a", by_soc), ("b", by_soc)]).chosen().unwrap_err().to_string();
-        assert!(shown.contains("by soc_id"), "{shown}");
+        assert!(shown.contains("a (/d/a.toml) by soc_id; b (/d/b.toml) by soc_id"), "{shown}");
+        // One key each, though not the same one.
+        let shown = resolved(&[("a", by_soc), ("b", "[match]\nkernel = \">=6\"")]).chosen();
+        let shown = shown.unwrap_err().to_string();
+        assert!(shown.contains("a.toml) by soc_id; b (/d/b.toml) by kernel"), "{shown}");
     }
 
     #[test]
