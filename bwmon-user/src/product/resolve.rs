@@ -170,8 +170,8 @@ mod tests {
         let shown = resolved(&[("a", by_soc), ("b", by_soc)]).chosen().unwrap_err().to_string();
         assert!(shown.contains("a (/d/a.toml) by soc_id; b (/d/b.toml) by soc_id"), "{shown}");
         // One key each, though not the same one.
-        let shown = resolved(&[("a", by_soc), ("b", "[match]\nkernel = \">=6\"")]).chosen();
-        let shown = shown.unwrap_err().to_string();
+        let found = resolved(&[("a", by_soc), ("b", "[match]\nkernel = \">=6\"")]);
+        let shown = found.chosen().unwrap_err().to_string();
         assert!(shown.contains("a.toml) by soc_id; b (/d/b.toml) by kernel"), "{shown}");
     }
 
