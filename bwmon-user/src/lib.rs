@@ -55,6 +55,9 @@ pub mod run;
 // The simulator behind the doors: block, plant, workloads, virtual clock.
 pub mod sim;
 
+// What must hold for a policy, as data beside its script, and whether it does.
+pub mod spec;
+
 // A journal behind the doors.
 pub mod replay;
 

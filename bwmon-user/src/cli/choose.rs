@@ -11,6 +11,7 @@ use crate::product::{
     Catalog, DEFAULT_POLICY, EffectiveDomain, Fit, Given, GivenLimit, LimitKey, Limits,
     MachineFacts, Origin, Product, domain_limits, effective, plan, resolve, stands,
 };
+use std::path::PathBuf;
 
 /// What goes over a product: `--preset`, `--set` and limits.
 #[derive(clap::Args, Debug, Clone)]
@@ -90,6 +91,8 @@ pub(super) struct Fitted {
     pub(super) record: Option<ProductRecord>,
     /// What the operator should know.
     pub(super) notes: Vec<String>,
+    /// Preset and tunables that were asked for, of the one policy.
+    kept: (Option<String>, Vec<(String, String)>),
 }
 
 impl ChoiceArgs {
@@ -163,7 +166,8 @@ impl ChoiceArgs {
             let domains = effective(product, board, &given, unvoted, &mut products::script)?;
             let notes = domains.iter().map(said).collect();
             let rails = domains.iter().map(|domain| domain.rails).collect();
-            return Ok(Fitted { spec: plan(&domains), rails, record, notes });
+            let kept = domains.first().map(kept).unwrap_or_default();
+            return Ok(Fitted { spec: plan(&domains), rails, record, notes, kept });
         }
         let policy = self.policy.clone().unwrap_or_else(|| DEFAULT_POLICY.to_owned());
         let spec = PolicyArgs { policy, preset: given.preset.clone(), set: given.set.clone() };
@@ -176,7 +180,19 @@ impl ChoiceArgs {
                 notes.push(format!("domain {}: {}", domain.name, limits_said(&limits)));
             }
         }
-        Ok(Fitted { spec, rails, record, notes })
+        let kept = (given.preset, given.set);
+        Ok(Fitted { spec, rails, record, notes, kept })
+    }
+}
+
+impl Fitted {
+    /// The script to follow for changes, with the preset and tunables that it keeps. Policies of
+    /// several files are not followed, nor is the product itself: a change of its limits would need
+    /// a new start anyhow.
+    pub(super) fn followed(&self) -> (Option<PathBuf>, Option<String>, Vec<(String, String)>) {
+        let PolicySpec::Script { source, .. } = &self.spec else { return (None, None, Vec::new()) };
+        let (preset, set) = self.kept.clone();
+        (common::policy_file(&source.name), preset, set)
     }
 }
 
@@ -210,6 +226,13 @@ impl Picked {
 
 fn plain(notes: Vec<String>) -> Picked {
     Picked { product: None, why: String::new(), notes, catalog: Catalog::default() }
+}
+
+/// Preset and tunables that a product asks for, without what the preset sets.
+fn kept(domain: &EffectiveDomain) -> (Option<String>, Vec<(String, String)>) {
+    let written = domain.params.iter().filter(|p| matches!(p.origin, Origin::Written(_)));
+    let set = written.map(|param| (param.name.clone(), param.value.clone())).collect();
+    (domain.preset.as_ref().map(|preset| preset.value.clone()), set)
 }
 
 /// One domain of a product, in a line.

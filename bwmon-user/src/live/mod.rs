@@ -14,7 +14,10 @@ pub mod probes;
 mod restore;
 mod root;
 mod source;
+mod spec_folder;
+mod standing;
 mod takeover;
+mod text;
 
 pub use actuator::{LiveActuator, PathDescription};
 pub use capabilities::{Capability, Report, doctor};
@@ -27,4 +30,6 @@ pub use machine::Machine;
 pub use restore::{DEFAULT_STATE_DIR, Item, RestoreError, RestoreFile};
 pub use root::Root;
 pub use source::{LiveMonitor, LiveSource};
+pub use spec_folder::SpecFolder;
 pub use takeover::{Mode, Takeover, takeover};
+pub use text::text_of;

@@ -94,7 +94,7 @@ pub fn takeover(
             let paths = taken.paths;
             let actuator = LiveActuator::new(taken.votes, Some(work.restore));
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), taken.monitors, taken.probes),
+                source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
                 actuator,
                 levels: taken.levels,
                 paths,

@@ -7,19 +7,38 @@ pub struct Shipped {
     pub name: &'static str,
     /// Its script.
     pub text: &'static str,
+    /// What must hold for it, if that is written down.
+    pub spec: Option<&'static str>,
+}
+
+/// `policies/<name>.rhai`, with `policies/<name>.spec.toml` where that is said.
+macro_rules! shipped {
+    ($name:literal) => {
+        Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../policies/", $name, ".rhai")),
+            spec: None,
+        }
+    };
+    ($name:literal with spec) => {
+        Shipped {
+            spec: Some(include_str!(concat!("../../../policies/", $name, ".spec.toml"))),
+            ..shipped!($name)
+        }
+    };
 }
 
 /// All of them, in the order of `policy list`.
 pub const SHIPPED: &[Shipped] = &[
-    Shipped { name: "bwmon", text: include_str!("../../../policies/bwmon.rhai") },
-    Shipped { name: "adaptive", text: include_str!("../../../policies/adaptive.rhai") },
-    Shipped { name: "bw_hwmon", text: include_str!("../../../policies/bw_hwmon.rhai") },
-    Shipped { name: "ondemand", text: include_str!("../../../policies/ondemand.rhai") },
-    Shipped { name: "latency", text: include_str!("../../../policies/latency.rhai") },
-    Shipped { name: "frames", text: include_str!("../../../policies/frames.rhai") },
-    Shipped { name: "fixed", text: include_str!("../../../policies/fixed.rhai") },
-    Shipped { name: "performance", text: include_str!("../../../policies/performance.rhai") },
-    Shipped { name: "powersave", text: include_str!("../../../policies/powersave.rhai") },
+    shipped!("bwmon" with spec),
+    shipped!("adaptive" with spec),
+    shipped!("bw_hwmon"),
+    shipped!("ondemand"),
+    shipped!("latency"),
+    shipped!("frames"),
+    shipped!("fixed"),
+    shipped!("performance"),
+    shipped!("powersave"),
 ];
 
 /// The shipped policy called `name`.

@@ -1,6 +1,6 @@
 //! One policy for each domain: what a product makes that gives its domains different ones.
 
-use super::{Policy, PolicyFault, PolicySpec, Proposal};
+use super::{Policy, PolicyEvent, PolicyFault, PolicySpec, Proposal};
 use crate::board::Board;
 use crate::diag::Diagnostic;
 use crate::journal::{PartRecord, PolicyRecord};
@@ -62,6 +62,11 @@ impl PerDomain {
         Ok((Self { name, policies, of: of.into_iter().flatten().collect() }, record))
     }
 
+    fn policy(&self, domain: usize) -> Option<&dyn Policy> {
+        let index = self.of.get(domain)?;
+        self.policies.get(*index).map(AsRef::as_ref)
+    }
+
     fn of(&mut self, domain: usize) -> Option<&mut Box<dyn Policy>> {
         self.of.get(domain).and_then(|index| self.policies.get_mut(*index))
     }
@@ -69,7 +74,7 @@ impl PerDomain {
 
 /// What reports call it: `llcc: bw_hwmon; ddr, l3: bwmon`.
 fn title(parts: &[Part]) -> String {
-    let part = |part: &Part| format!("{}: {}", part.domains.join(", "), part.spec.name());
+    let part = |part: &Part| format!("{}: {}", part.domains.join(", "), part.spec.title());
     parts.iter().map(part).collect::<Vec<_>>().join("; ")
 }
 
@@ -79,8 +84,7 @@ impl Policy for PerDomain {
     }
 
     fn name_for(&self, domain: usize) -> &str {
-        let policy = self.of.get(domain).and_then(|index| self.policies.get(*index));
-        policy.map_or(&self.name, |policy| policy.name())
+        self.policy(domain).map_or(&self.name, |policy| policy.name())
     }
 
     fn decide(&mut self, all: &[Observation], domain: usize) -> Result<Proposal, PolicyFault> {
@@ -95,6 +99,18 @@ impl Policy for PerDomain {
         if let Some(policy) = self.of(domain) {
             policy.reset(domain);
         }
+    }
+
+    fn event(&mut self, domain: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        self.of(domain).map_or(Ok(()), |policy| policy.event(domain, event))
+    }
+
+    fn state(&self, domain: usize) -> Option<serde_json::Value> {
+        self.policy(domain)?.state(domain)
+    }
+
+    fn digest_for(&self, domain: usize) -> &str {
+        self.policy(domain).map_or("", |policy| policy.digest())
     }
 }
 

@@ -8,7 +8,7 @@ use super::{DEFAULT_POLICY, Product, Settings};
 use crate::board::{Board, Domain};
 use crate::decide::{Rails, Unvoted};
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::policy::script::{Head, Source};
+use crate::policy::script::{Declared, Source};
 use crate::policy::{NATIVE, Part, PolicySpec, library, stage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,7 +108,7 @@ pub fn effective(
 fn one(
     domain: &Domain,
     policy: Setting,
-    script: Option<(Source, Head)>,
+    script: Option<(Source, Declared)>,
     found: Found,
     (limits, rails): (Limits, Rails),
 ) -> EffectiveDomain {
@@ -146,7 +146,7 @@ pub fn plan(domains: &[EffectiveDomain]) -> PolicySpec {
 fn script(
     settings: &Settings,
     load: Loader<'_>,
-) -> Result<(Setting, Option<(Source, Head)>), Diagnostic> {
+) -> Result<(Setting, Option<(Source, Declared)>), Diagnostic> {
     let (value, origin) = match &settings.policy {
         Some(policy) => (policy.value.clone(), Origin::Written(policy.at.clone())),
         None => (DEFAULT_POLICY.to_owned(), Origin::Default),
@@ -166,7 +166,7 @@ fn script(
         (None, Origin::Written(at)) => return Err(no_policy(name, at)),
         (None, _) => return Err(Diagnostic::new(name, "no such policy")),
     };
-    let head = Head::read(&source)?;
+    let head = Declared::read(&source)?;
     Ok((policy, Some((source, head))))
 }
 
@@ -221,7 +221,7 @@ impl Known {
 /// The tunables in use: defaults, preset, the product's own, the command line's preset and values.
 fn values(
     settings: &Settings,
-    script: Option<&(Source, Head)>,
+    script: Option<&(Source, Declared)>,
     given: &Given,
     known: &mut Known,
 ) -> Result<Found, Diagnostic> {
@@ -274,7 +274,7 @@ fn values(
 
 struct Values<'a> {
     source: &'a Source,
-    head: &'a Head,
+    head: &'a Declared,
     values: BTreeMap<String, (String, Origin)>,
 }
 

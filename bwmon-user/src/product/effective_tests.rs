@@ -86,7 +86,7 @@ fn equal_policies_are_one_and_others_are_parts() {
     else {
         panic!("three policies")
     };
-    let names: Vec<&str> = parts.iter().map(|part| part.spec.name()).collect();
+    let names: Vec<&str> = parts.iter().map(|part| part.spec.title()).collect();
     assert_eq!(names, ["bwmon", "native", "chain:peak | headroom(80)"]);
 }
 
@@ -97,7 +97,7 @@ fn a_script_is_looked_for_beside_the_file_that_names_it() {
     let domains = domains.unwrap();
     assert_eq!(shown(&domains[1].params), ["k=7 (p.toml:5)"]);
     let PolicySpec::PerDomain(parts) = plan(&domains) else { panic!("two policies") };
-    assert_eq!(parts[1].spec.name(), "p.toml/mine.rhai");
+    assert_eq!(parts[1].spec.title(), "p.toml/mine.rhai");
 }
 
 #[test]

@@ -1,45 +1,68 @@
-//! The head of a script, without compiling it: what products and tables of tunables need.
+//! The head of a script: what its first comment says.
 
-use super::error::Source;
-use super::params::{self, Param, Value};
-use super::presets::{self, Preset};
-use crate::diag::Diagnostic;
-
-/// What the head of a script declares.
-#[derive(Clone, Debug, PartialEq)]
+/// The head comment, without the tunables and presets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Its tunables, in its order.
-    pub params: Vec<Param>,
-    /// Its presets, in its order.
-    pub presets: Vec<Preset>,
+    /// What follows `// name:` on the first line.
+    pub intent: String,
+    /// The rest, paragraph by paragraph (`Intent:`, `Inputs:`, `Promise:`).
+    pub paragraphs: Vec<String>,
 }
 
 impl Head {
-    /// Reads the head of `source`.
-    ///
-    /// # Errors
-    /// The first line that is not understood.
-    pub fn read(source: &Source) -> Result<Self, Diagnostic> {
-        let params = params::declared(source)?;
-        let presets = presets::declared(source, &params)?;
-        Ok(Self { params, presets })
+    /// The head of `text`; empty where it begins with code.
+    pub fn of(text: &str) -> Self {
+        let comments = text
+            .lines()
+            .map_while(|line| line.trim_start().strip_prefix("//"))
+            .map(str::trim)
+            .filter(|line| !line.starts_with("@param") && !line.starts_with("@preset"));
+        let mut head = Self::default();
+        let mut open = false;
+        for (number, line) in comments.enumerate() {
+            if number == 0 {
+                let intent = line.split_once(':').map_or(line, |(_, intent)| intent);
+                head.intent = intent.trim().to_owned();
+                continue;
+            }
+            let begins = ["Intent:", "Inputs:", "Promise:"].iter().any(|w| line.starts_with(w));
+            match head.paragraphs.last_mut() {
+                Some(last) if open && !begins && !line.is_empty() => {
+                    last.push(' ');
+                    last.push_str(line);
+                }
+                _ if line.is_empty() => {}
+                _ => head.paragraphs.push(line.to_owned()),
+            }
+            open = !line.is_empty();
+        }
+        head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::library::SHIPPED;
+
+    #[test]
+    fn intent_and_paragraphs_are_told_apart() {
+        let head = Head::of(
+            "// slow: comes down late.\n//\n// Intent: a\n// b\n// Inputs: c\n//\n// d\n// @param x = 1\n\n// no more\n",
+        );
+        assert_eq!(head.intent, "comes down late.");
+        assert_eq!(head.paragraphs, ["Intent: a b", "Inputs: c", "d"]);
+        assert_eq!(Head::of("fn decide(obs) { hold() }"), Head::default());
     }
 
-    /// The settings of the preset `name`; `source` is the script, for errors.
-    ///
-    /// # Errors
-    /// When there is no such preset.
-    pub fn preset(&self, source: &Source, name: &str) -> Result<Vec<(String, String)>, Diagnostic> {
-        presets::find(source, &self.presets, name)
-    }
-
-    /// The tunable `name` with the value `text`; `source` is the script, for errors.
-    ///
-    /// # Errors
-    /// When there is no such tunable, or the value does not fit it.
-    pub fn value(&self, source: &Source, name: &str, text: &str) -> Result<Value, Diagnostic> {
-        let set = [(name.to_owned(), text.to_owned())];
-        let mut values = params::values(source, &self.params, &set)?;
-        values.remove(name).ok_or_else(|| source.fault(format!("no tunable {name}")))
+    #[test]
+    fn every_shipped_policy_says_intent_inputs_and_promise() {
+        for shipped in SHIPPED {
+            let head = Head::of(shipped.text);
+            assert!(head.intent.len() > 20, "{}", shipped.name);
+            for word in ["Intent:", "Inputs:", "Promise:"] {
+                assert!(head.paragraphs.iter().any(|p| p.starts_with(word)), "{}", shipped.name);
+            }
+        }
     }
 }

@@ -63,12 +63,14 @@ impl Slew {
     }
 }
 
-/// So much that `x` uses `pct` percent of it; `None` beyond 1 to 100 percent or what fits.
+/// So much that `x` uses `pct` percent of it, rounded up; `None` beyond 1 to 100 percent or what
+/// fits.
 pub fn headroom(x: i64, pct: i64) -> Option<i64> {
     if !(1..=100).contains(&pct) {
         return None;
     }
-    x.checked_mul(100).map(|scaled| scaled / pct)
+    let scaled = x.checked_mul(100)?;
+    Some(scaled.div_euclid(pct) + i64::from(scaled.rem_euclid(pct) != 0))
 }
 
 /// On the line through (x0, y0) and (x1, y1), and no further than the two; y0 where they coincide.
@@ -113,6 +115,13 @@ mod tests {
         assert_eq!(slew.step(ms(8), 1_000, 10, 5), 180);
         assert_eq!(slew.step(ms(12), 0, 10, 5), 160);
         assert_eq!(slew.step(ms(13), 0, 10, 0), 0);
+    }
+
+    #[test]
+    fn headroom_is_rounded_up() {
+        // 256000 * 100 / 70 = 365714.3: a level of 365714 would be fuller than 70 %.
+        assert_eq!(headroom(256_000, 70), Some(365_715));
+        assert_eq!((headroom(80, 80), headroom(0, 1), headroom(5, 0)), (Some(100), Some(0), None));
     }
 
     #[test]
