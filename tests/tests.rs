@@ -33,6 +33,9 @@ mod hostile;
 // Products: choosing one, and policies and limits per domain.
 mod products;
 
+// Products beside reload, another policy in the middle, explanations.
+mod products_together;
+
 // The examples of docs/products.md.
 mod products_guide;
 
