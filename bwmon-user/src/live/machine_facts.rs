@@ -2,22 +2,25 @@
 
 use super::machine::Machine;
 use super::root::{read_line, strings};
-use crate::product::MachineFacts;
+use crate::product::{MachineFacts, clean};
 
 impl Machine {
     /// Device tree, SoC, firmware and kernel, as far as this machine has them.
     pub fn facts(&self) -> MachineFacts {
-        let text = |path: &str| read_line(&self.root().path(path)).ok().filter(|t| !t.is_empty());
+        let text = |path: &str| {
+            let found = read_line(&self.root().path(path)).ok().filter(|text| !text.is_empty());
+            found.map(|text| clean(&text))
+        };
         // `model` is a device-tree string: it ends with a NUL.
         let model = strings(&self.root().path("/sys/firmware/devicetree/base/model"));
         MachineFacts {
-            dt_compatible: self.compatible(),
-            dt_model: model.into_iter().next(),
+            dt_compatible: self.compatible().iter().map(|name| clean(name)).collect(),
+            dt_model: model.first().map(|model| clean(model)),
             soc_id: text("/sys/devices/soc0/soc_id"),
             soc_family: text("/sys/devices/soc0/family"),
             dmi_product: text("/sys/class/dmi/id/product_name"),
             dmi_vendor: text("/sys/class/dmi/id/sys_vendor"),
-            kernel: self.kernel().filter(|release| !release.is_empty()),
+            kernel: text("/proc/sys/kernel/osrelease"),
         }
     }
 }

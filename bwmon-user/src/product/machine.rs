@@ -1,7 +1,7 @@
 //! What a machine says about itself: what products are matched with.
 
 use super::reader::{Table, Text};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, printable};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -39,15 +39,15 @@ impl MachineFacts {
         let one = |key: &str| -> Result<Option<String>, Diagnostic> {
             let Some(item) = table.get(key) else { return Ok(None) };
             if key != "soc_id" {
-                return Ok(Some(item.string()?.value));
+                return Ok(Some(clean(&item.string()?.value)));
             }
             match item.texts(true)?.as_slice() {
-                [only] => Ok(Some(only.value.clone())),
+                [only] => Ok(Some(clean(&only.value))),
                 _ => Err(item.at().fault("soc_id is one number or text, not a list")),
             }
         };
         let dt_compatible = match table.get("dt_compatible") {
-            Some(item) => item.texts(false)?.into_iter().map(|text| text.value).collect(),
+            Some(item) => item.texts(false)?.iter().map(|text| clean(&text.value)).collect(),
             None => Vec::new(),
         };
         Ok(Self {
@@ -98,6 +98,11 @@ impl MachineFacts {
     }
 }
 
+/// A fact as it may be shown: firmware and files do not get to change the terminal.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(printable).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +117,8 @@ mod tests {
             ..MachineFacts::default()
         };
         assert_eq!(MachineFacts::parse("f", &facts.toml()).unwrap(), facts);
+        let coloured = MachineFacts::parse("f", "dt_model = \"a\\u001b[31m\"").unwrap();
+        assert_eq!(coloured.dt_model.unwrap(), "a\u{fffd}[31m");
         let none = MachineFacts::default();
         assert_eq!(MachineFacts::parse("f", &none.toml()).unwrap(), none);
     }

@@ -24,6 +24,7 @@ pub use glob::Glob;
 pub use kernel::KernelRange;
 pub use limits::{LimitKey, Limits};
 pub use machine::MachineFacts;
+pub(crate) use machine::clean;
 pub use matching::{Fit, Match, MatchKey, Rank, Test};
 pub use parse::{PERIOD_US, parse};
 pub use resolve::{Candidate, Resolution, resolve, stands};

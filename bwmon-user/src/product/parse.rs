@@ -45,8 +45,8 @@ pub fn parse(file: &str, text: &str) -> Result<Product, Diagnostic> {
     let mut product = Product::empty(name, file);
     for item in table.items() {
         match item.key {
-            "version" => product.version = Some(item.string()?),
-            "what" => product.what = Some(item.string()?),
+            "version" => product.version = Some(shown(item.string()?)?),
+            "what" => product.what = Some(shown(item.string()?)?),
             "extends" => {
                 product.extends = Some(plain(item.string()?, "the name of a product to extend")?);
             }
@@ -91,6 +91,14 @@ fn plain(name: Sourced<String>, what: &str) -> Result<Sourced<String>, Diagnosti
         return Err(name.at.fault(message).help("letters, digits, -, _ and ., at most 64"));
     }
     Ok(name)
+}
+
+/// Texts that are shown as they are must not change the terminal.
+fn shown(text: Sourced<String>) -> Result<Sourced<String>, Diagnostic> {
+    if text.value.chars().any(char::is_control) {
+        return Err(text.at.fault("a text of one line, without control characters, is needed"));
+    }
+    Ok(text)
 }
 
 fn matching(text: &Text<'_>, item: &Item<'_, '_>) -> Result<Match, Diagnostic> {
@@ -220,7 +228,7 @@ limits.min_kBps = 1_804_000
     }
 
     /// What stands in the file after its first two lines, the line of the fault, what is said.
-    const BAD: [(&str, usize, &str); 24] = [
+    const BAD: [(&str, usize, &str); 26] = [
         ("verzion = \"1\"", 3, "did you mean version?"),
         ("[match]\ndt_compatibel = [\"a\"]", 4, "did you mean dt_compatible?"),
         ("[match]\nboard = \"a\"", 4, "it may have dt_compatible"),
@@ -244,6 +252,8 @@ limits.min_kBps = 1_804_000
         ("extends = \"../base\"", 3, "is not the name of a product"),
         ("domain = []", 3, "domain is a list"),
         ("name = \"again\"", 3, "duplicate"),
+        ("what = \"a\\u001b[31m\"", 3, "control characters"),
+        ("version = \"1\\n2\"", 3, "control characters"),
         ("[policy", 3, ""),
     ];
 
