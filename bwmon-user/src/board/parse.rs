@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
-use crate::units::{Hz, Kbps, Khz};
+use crate::units::{Hz, Kbps};
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
