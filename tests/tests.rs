@@ -48,6 +48,9 @@ mod boards;
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 
+// What goes wrong on a machine in the middle of a run, and kill -9 at random points.
+mod faults;
+
 // A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
 mod reload;
 
