@@ -5,6 +5,7 @@ mod binding;
 mod capabilities;
 mod clock;
 mod devfreq;
+pub mod devicetree;
 mod devmem;
 mod journal_file;
 mod lock;
