@@ -1,15 +1,22 @@
 //! Boards: the monitors of a machine, the domains they measure, their OPP tables.
 
+mod basis;
 mod builtin;
 mod cpu;
 pub mod devicetree;
+mod faults;
+pub mod fitted;
+mod merge;
 mod parse;
 mod table;
 mod variant;
 mod write;
 
+pub use basis::Basis;
 pub use builtin::{builtin, builtin_ids, builtin_text};
 pub use cpu::{CpuOpp, CpuOpps};
+pub use faults::faults;
+pub use merge::{Difference, Merged, Origin, merge};
 pub use parse::parse;
 pub use table::{Level, MAX_COLUMNS, OppTable, TableError};
 pub use variant::{VARIANTS, Variant, variant};
