@@ -2,11 +2,13 @@
 
 mod actuator;
 mod binding;
+mod blocks;
 mod capabilities;
 mod clock;
 mod devfreq;
 pub mod devicetree;
 mod devmem;
+mod identity;
 mod journal_file;
 mod lock;
 mod machine;
@@ -15,12 +17,15 @@ mod restore;
 mod root;
 mod source;
 mod takeover;
+pub mod votes;
 
 pub use actuator::{LiveActuator, PathDescription};
+pub use blocks::{BlockState, block_state};
 pub use capabilities::{Capability, Report, doctor};
 pub use clock::MonotonicClock;
 pub use devfreq::{DevfreqError, DevfreqVoter};
 pub use devmem::{MappedRegisters, RegisterError};
+pub use identity::Identity;
 pub use journal_file::FileJournal;
 pub use lock::{AgentLock, LockError};
 pub use machine::Machine;
