@@ -52,6 +52,9 @@ pub mod run;
 // The simulator behind the doors: block, plant, workloads, virtual clock.
 pub mod sim;
 
+// The count unit of a monitor, found by known traffic.
+pub mod calibrate;
+
 // What must hold for a policy, as data beside its script, and whether it does.
 pub mod spec;
 

@@ -6,7 +6,7 @@ use super::output::{json, line, say};
 use crate::agent::{Plan, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::units::Nanos;
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let machine = Machine::new(Root::at(&args.root));
     let board = match &args.board {
         Some(name) => common::board(name)?,
-        None => machine.board().ok_or_else(|| no_board(&machine))?,
+        None => common::machine_board(&machine)?,
     };
     let mode = args.mode();
     // A shadow writes nothing, so any number may run beside each other and beside an agent.
@@ -110,16 +110,6 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         bail!("not put back: {}; run `bwmon restore`", summary.not_restored.join("; "));
     }
     Ok(Answer::Yes)
-}
-
-fn no_board(machine: &Machine) -> anyhow::Error {
-    if machine.bwmon_devices().is_empty() {
-        return anyhow!(
-            "this machine has no BWMON hardware that bwmon knows; `bwmon sim` runs a policy on a \
-             simulated board, `bwmon doctor` says what this machine has"
-        );
-    }
-    anyhow!("no built-in board fits this machine; give one with --board FILE (`bwmon boards`)")
 }
 
 /// What an earlier agent could not put back is put back before anything new is noted.

@@ -6,8 +6,8 @@ use super::root::{Root, names};
 use crate::board::Monitor;
 use serde::Serialize;
 
-/// The driver that hands a device to user space.
-const UIO_DRIVER: &str = "uio_pdrv_genirq";
+/// Drivers that hand a block to user space: the kernel's, and bwmon's own module (kmod/bwmon_vote).
+const UIO_DRIVERS: [&str; 2] = ["uio_pdrv_genirq", "bwmon-vote"];
 
 /// The state of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub fn block_state(root: &Root, monitor: &Monitor) -> BlockState {
                 "the kernel's driver holds them; `bwmon run` takes it off, with a floor in place";
             (false, how.to_owned())
         }
-        Some(UIO_DRIVER) => uio(root, &device),
+        Some(driver) if UIO_DRIVERS.contains(&driver) => uio(root, &device, driver),
         Some(other) => (false, format!("the driver {other} holds them")),
         None => match MappedRegisters::open(root, monitor) {
             Ok(_) => (true, "through /dev/mem".to_owned()),
@@ -48,11 +48,11 @@ pub fn block_state(root: &Root, monitor: &Monitor) -> BlockState {
     BlockState { monitor: monitor.name.clone(), device, present, driver, reachable, how }
 }
 
-fn uio(root: &Root, device: &str) -> (bool, String) {
+fn uio(root: &Root, device: &str, driver: &str) -> (bool, String) {
     let folder = root.path("/sys/bus/platform/devices").join(device).join("uio");
     match names(&folder).first() {
         Some(name) => (true, format!("through /dev/{name}")),
-        None => (false, format!("{UIO_DRIVER} holds them and made no /dev/uio of it")),
+        None => (false, format!("the driver {driver} holds them and made no /dev/uio of it")),
     }
 }
 

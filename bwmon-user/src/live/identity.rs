@@ -81,14 +81,14 @@ impl Identity {
                     n => format!("which differ in {n} points (`bwmon boards probe`)"),
                 };
                 let why = format!(
-                    "this machine's device tree ({listed}) and the built-in board {}, {agree}",
+                    "the device tree ({listed}) and the built-in board {}, {agree}",
                     file.id
                 );
                 (Some(merged.board), why)
             }
             (Some(tree), None) => {
                 let why = format!(
-                    "this machine's device tree; no built-in board is for {listed}, so names are \
+                    "the device tree; no built-in board is for {listed}, so names are \
                      made from the tree and count units are the driver's"
                 );
                 (Some(tree.clone()), why)
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((board.id.as_str(), board.domains.len()), ("sdm845", 3));
         assert_eq!(
             identity.why,
-            "this machine's device tree (acme,device, qcom,sdm845) and the built-in board sdm845, \
+            "the device tree (acme,device, qcom,sdm845) and the built-in board sdm845, \
              which agree"
         );
         assert_eq!((identity.differences.len(), identity.marks.len()), (0, 0));
