@@ -49,11 +49,11 @@ pub mod ports;
 // The one loop.
 pub mod run;
 
-// The simulator behind the doors: block, plant, workloads, virtual clock.
-pub mod sim;
-
 // The count unit of a monitor, found by known traffic.
 pub mod calibrate;
+
+// The simulator behind the doors: block, plant, workloads, virtual clock.
+pub mod sim;
 
 // What must hold for a policy, as data beside its script, and whether it does.
 pub mod spec;

@@ -1,4 +1,4 @@
-//! A board as a board file: the text that [`super::parse`] reads back to the same board.
+//! A board as a board file: the text that [`super::parse()`] reads back to the same board.
 
 use super::{Board, CpuOpps, Domain, Level, Monitor, WINDOW_TICKS};
 use std::fmt::Write;

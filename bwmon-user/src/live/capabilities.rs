@@ -1,10 +1,13 @@
 //! `doctor`: what this machine offers, how that was found out, and what is lost without it.
 
 use super::binding::{Binding, KERNEL_DRIVER};
-use super::devfreq::DevfreqVoter;
 use super::devmem::lockdown;
+use super::identity::memory_clocks;
+use super::in_force::{InForce, in_force};
 use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
+use super::reached::Reached;
+use super::ways::{Way, test_client_folder, vote_devices, ways};
 use crate::board::Board;
 use bwmon_common::Kind;
 use serde::Serialize;
@@ -29,39 +32,58 @@ pub struct Report {
     pub kernel: Option<String>,
     /// The board, if this machine is one that bwmon knows (or one was named).
     pub board: Option<String>,
+    /// Why it is this board, or none.
+    pub board_why: String,
     /// Whether `bwmon run` can govern this machine now.
     pub can_govern: bool,
     /// Whether `bwmon run --shadow` can.
     pub can_shadow: bool,
     /// One row per capability.
     pub capabilities: Vec<Capability>,
+    /// Ways to vote, for each domain; `bwmon run` uses devfreq.
+    pub ways: Vec<Way>,
+    /// The votes in force, and floors that nobody voted.
+    pub in_force: InForce,
+    /// Whether the bandwidth that was reached fits the levels.
+    pub bandwidth: Vec<Reached>,
 }
 
 /// CAP_SYS_RAWIO: `/dev/mem`.
 const SYS_RAWIO: u32 = 17;
 
-/// Looks at `machine`, as a machine like `board` if that is known. The probes are loaded and let go;
+/// Looks at `machine`, as a machine like `board` if that is known, `why` it is that one. The probes are loaded and let go;
 /// what stays is a mounted tracefs, if it was not mounted before.
-pub fn doctor(machine: &Machine, board: Option<&Board>) -> Report {
+pub fn doctor(machine: &Machine, board: Option<&Board>, why: &str) -> Report {
     let mut rows = Vec::new();
     probes(machine, &mut rows);
     let updates = rows.iter().any(|row| row.present && row.name.contains("qcom_bwmon_update"));
     registers(machine, &mut rows);
     let devmem = rows.iter().any(|row| row.present && row.name == "/dev/mem");
     let (mut bound, mut governable) = (false, false);
+    let mut found = Vec::new();
     if let Some(board) = board {
         bound = monitors(machine, board, &mut rows);
-        governable = vote_paths(machine, board, &mut rows);
+        found = ways(machine.root(), board);
+        governable = vote_paths(machine, board, &found, &mut rows);
     } else {
         rows.push(no_board(machine));
     }
     other_paths(machine, &mut rows);
+    let in_force = in_force(machine.root(), board);
+    rows.push(votes_row(&in_force));
+    rows.push(memory_row(machine));
+    let unknown = "no --journal was given and nothing was measured (--measure)";
+    let domains = board.map_or(&[] as &[_], |board| &board.domains).iter();
     Report {
         kernel: machine.kernel(),
         board: board.map(|board| board.id.clone()),
+        board_why: why.to_owned(),
         can_govern: devmem && governable,
         can_shadow: bound && updates,
         capabilities: rows,
+        ways: found,
+        in_force,
+        bandwidth: domains.map(|domain| Reached::unknown(&domain.name, unknown)).collect(),
     }
 }
 
@@ -154,32 +176,43 @@ fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> boo
     bound
 }
 
-/// Answers whether a domain has both: a vote path, and a monitor on this machine.
-fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
+/// Answers whether a domain has both: a vote path that `run` uses, and a monitor on this machine.
+fn vote_paths(machine: &Machine, board: &Board, ways: &[Way], rows: &mut Vec<Capability>) -> bool {
     let mut any = false;
     for domain in &board.domains {
         let name = format!("vote path of {}", domain.name);
         let without = "decided and journalled, never written";
-        let Some(path) = &domain.devfreq else {
-            rows.push(row(name, false, "the board names no devfreq device", without));
-            continue;
-        };
-        match DevfreqVoter::open(machine.root(), path) {
-            Ok(voter) => {
-                any |= board
-                    .monitor_of(domain)
-                    .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
-                let level = voter.level_in_force().map_or_else(
-                    || "unknown".to_owned(),
-                    |level| format!("level {level} of {}", domain.table.top()),
-                );
-                let how = format!("devfreq {}: now {level}", voter.device());
-                rows.push(row(name, true, how, without));
-            }
-            Err(error) => rows.push(row(name, false, error.to_string(), without)),
-        }
+        let mut own = ways.iter().filter(|way| way.domain == domain.name);
+        let Some(devfreq) = own.find(|way| way.by == "devfreq") else { continue };
+        any |= devfreq.present
+            && board
+                .monitor_of(domain)
+                .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
+        rows.push(row(name, devfreq.present, devfreq.how.clone(), without));
     }
     any
+}
+
+fn votes_row(in_force: &InForce) -> Capability {
+    let lost =
+        "who votes what is not known: a floor of somebody else's cannot be told from our own";
+    let how = match &in_force.unknown {
+        Some(why) => why.clone(),
+        None => {
+            format!("interconnect_summary read, {} node(s) of the domains", in_force.nodes.len())
+        }
+    };
+    row("votes in force", in_force.unknown.is_none(), how, lost)
+}
+
+fn memory_row(machine: &Machine) -> Capability {
+    let lost = "levels that the fitted memory lacks are not told from those that it has";
+    let clocks = memory_clocks(machine.root());
+    let how = clocks.as_ref().map_or_else(
+        || "no qcom_smem/dram_frequencies in debugfs".to_owned(),
+        |clocks| format!("{} clocks, from qcom_smem/dram_frequencies", clocks.len()),
+    );
+    row("clocks of the fitted memory", clocks.is_some(), how, lost)
 }
 
 fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
@@ -190,17 +223,22 @@ fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
         devices.join(", ")
     };
     rows.push(row("devfreq devices", !devices.is_empty(), how, "no votes through devfreq"));
-    let clients = [
-        "/sys/kernel/debug/interconnect/test_client",
-        "/sys/kernel/debug/interconnect/test-client",
-    ];
-    let client = clients.iter().find(|path| machine.root().path(path).exists());
+    let client = test_client_folder(machine.root());
     rows.push(row(
         "interconnect test client",
         client.is_some(),
-        client.map_or("not in debugfs (stock kernels have none)", |path| path),
+        client.unwrap_or("not in debugfs (stock kernels have none)"),
         "no votes on interconnect paths from here",
     ));
+    let devices = vote_devices(machine.root());
+    let how = match devices.as_slice() {
+        [] => {
+            "no /dev/bwmon-vote-*: the module bwmon_vote is not loaded, or bound to nothing".into()
+        }
+        found => format!("/dev/{}", found.join(", /dev/")),
+    };
+    let without = "no votes on a monitor's own paths on stock kernels";
+    rows.push(row("vote devices", !devices.is_empty(), how, without));
     let dcvs = machine.root().path("/sys/devices/system/cpu/bus_dcvs").exists();
     let how =
         if dcvs { "/sys/devices/system/cpu/bus_dcvs" } else { "Qualcomm vendor kernels only" };

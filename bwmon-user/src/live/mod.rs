@@ -3,6 +3,7 @@
 mod actuator;
 mod binding;
 mod blocks;
+mod calibrating;
 mod capabilities;
 mod clock;
 mod devfreq;
@@ -19,11 +20,13 @@ mod restore;
 mod root;
 mod source;
 mod takeover;
+mod traffic;
 pub mod votes;
 mod ways;
 
 pub use actuator::{LiveActuator, PathDescription};
 pub use blocks::{BlockState, block_state};
+pub use calibrating::LiveRig;
 pub use capabilities::{Capability, Report, doctor};
 pub use clock::MonotonicClock;
 pub use devfreq::{DevfreqError, DevfreqVoter};
@@ -36,4 +39,5 @@ pub use restore::{DEFAULT_STATE_DIR, Item, RestoreError, RestoreFile};
 pub use root::Root;
 pub use source::{LiveMonitor, LiveSource};
 pub use takeover::{Mode, Takeover, takeover};
+pub use traffic::{Generator, TrafficError, one_cpu_per_cluster};
 pub use ways::{Way, ways};
