@@ -75,6 +75,8 @@ fn every_way_to_vote_is_found_where_it_is() {
         .filter(|way| way["present"] == true)
         .map(|way| (way["domain"].as_str().unwrap(), way["by"].as_str().unwrap()))
         .collect();
+    let used = report["ways"].as_array().unwrap().iter().any(|way| way["used"] == true);
+    assert!(!used, "the board names none");
     assert_eq!(
         there,
         [

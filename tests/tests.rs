@@ -21,11 +21,26 @@ mod model;
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
+// `bwmon policy check`: lints as text, JSON and annotations.
+mod lint;
+
 // `bwmon policy test`: specs beside policies, shipped ones, and those that are wrong.
 mod policy_spec;
 
+// `bwmon policy explain`, `new`, `list`, `show` and the coverage of `test`.
+mod policy_tools;
+
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
+
+// Products: choosing one, and policies and limits per domain.
+mod products;
+
+// Products beside reload, another policy in the middle, explanations.
+mod products_together;
+
+// The examples of docs/products.md.
+mod products_guide;
 
 // `bwmon boards` and bad board files.
 mod boards;
@@ -41,6 +56,9 @@ mod calibrate;
 
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
+
+// A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
+mod reload;
 
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;

@@ -3,8 +3,12 @@
 use crate::board::{Board, Level};
 use crate::decide::{Decision, Ownership, RailState, Rails, decide};
 use crate::diag::Diagnostic;
+use crate::journal::Note;
 use crate::observe::{Observation, Observer, Standing};
-use crate::policy::{Ask, FaultKind, Ladder, Mainline, Policy, PolicyFault, Proposal};
+use crate::policy::canary::Canary;
+use crate::policy::{
+    Ask, Fall, FaultKind, Ladder, Mainline, Policy, PolicyEvent, PolicyFault, Proposal,
+};
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -19,6 +23,8 @@ pub enum Origin {
     Fault(PolicyFault),
     /// The native rule's, because the policy is set aside after repeated faults.
     Aside,
+    /// The native rule's, because the policy is demoted until it is replaced.
+    Demoted,
 }
 
 /// One domain's part of a tick.
@@ -53,6 +59,9 @@ pub struct Governor {
     domains: Vec<DomainState>,
     ticks: Vec<DomainTick>,
     tally: Tally,
+    canary: Option<Canary>,
+    cpus_online: Option<u32>,
+    notes: Vec<Note>,
 }
 
 /// How often the policy did not have its way.
@@ -62,6 +71,8 @@ pub struct Tally {
     pub faults: u64,
     /// Decisions that were the native rule's, because of a fault or while the policy was aside.
     pub fallbacks: u64,
+    /// Domains for which the policy is demoted.
+    pub demoted: u64,
     /// The first fault, in one line.
     pub first_fault: Option<String>,
 }
@@ -92,6 +103,9 @@ impl Governor {
             domains,
             ticks: Vec::with_capacity(board.domains.len()),
             tally: Tally::default(),
+            canary: None,
+            cpus_online: None,
+            notes: Vec::new(),
             board,
         }
     }
@@ -111,8 +125,96 @@ impl Governor {
         self.domains.get(domain).and_then(|state| state.level)
     }
 
+    /// Lets `policy` decide from the next tick on. Levels, hold times and rails stay; what counted
+    /// against the old policy does not count against this one, and it is offered the old one's state.
+    pub fn replace(&mut self, policy: Box<dyn Policy>) {
+        let old = std::mem::replace(&mut self.policy, policy);
+        self.canary = None;
+        self.forgive();
+        for domain in 0..self.domains.len() {
+            let event = PolicyEvent::Reload {
+                old_state: old.state(domain),
+                old_digest: old.digest_for(domain).to_owned(),
+            };
+            self.tell(domain, &event, Nanos(0));
+        }
+    }
+
+    /// Lets `canary` run in shadow from the next tick on; one that runs already is dropped.
+    pub fn start_canary(&mut self, canary: Canary) {
+        self.canary = Some(canary);
+    }
+
+    /// What happened in the last tick besides its decisions.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn forgive(&mut self) {
+        self.tally.demoted = 0;
+        for domain in &mut self.domains {
+            domain.ladder = Ladder::default();
+        }
+    }
+
+    /// Tells the policy of `event`. A fault is counted and costs it its state, no more.
+    fn tell(&mut self, domain: usize, event: &PolicyEvent, now: Nanos) {
+        let Some(state) = self.domains.get_mut(domain) else { return };
+        if state.ladder.is_demoted() {
+            return;
+        }
+        if let Err(fault) = self.policy.event(domain, event) {
+            self.tally.faults += 1;
+            self.tally.first_fault.get_or_insert_with(|| fault.line());
+            state.ladder.fault(now);
+        }
+    }
+
+    /// What the sample says besides the monitors.
+    fn events(&mut self, sample: &Sample) {
+        let now = sample.window.end_ns;
+        let probes = &sample.probes;
+        if probes.slept_ns.0 > 0 {
+            let event = PolicyEvent::Resumed { slept_ms: probes.slept_ns.as_ms() };
+            (0..self.domains.len()).for_each(|domain| self.tell(domain, &event, now));
+        }
+        let Some(cpus) = probes.cpus_online else { return };
+        if self.cpus_online.replace(cpus).is_some_and(|before| before != cpus) {
+            let event = PolicyEvent::CpusChanged { cpus };
+            (0..self.domains.len()).for_each(|domain| self.tell(domain, &event, now));
+        }
+    }
+
     /// Walks the road for `sample`; the answer has one entry per domain.
     pub fn tick(&mut self, sample: &Sample) -> &[DomainTick] {
+        self.events(sample);
+        self.decide_all(sample);
+        self.watch_canary(sample.window.end_ns);
+        &self.ticks
+    }
+
+    /// The canary's tick, and its end.
+    fn watch_canary(&mut self, now: Nanos) {
+        let Some(mut canary) = self.canary.take() else { return };
+        let tables = self.board.domains.iter().map(|domain| &domain.table);
+        let rails = self.domains.iter().map(|domain| &domain.rails);
+        let levels = self.ticks.iter().map(|tick| tick.decision.level);
+        let decided =
+            tables.zip(rails).zip(levels).map(|((table, rails), level)| (table, rails, level));
+        canary.tick(self.observer.last(), decided);
+        if !canary.is_over(now) {
+            self.canary = Some(canary);
+            return;
+        }
+        let (end, policy) = canary.end();
+        if end.promoted {
+            self.policy = policy;
+            self.forgive();
+        }
+        self.notes.push(Note::CanaryEnd(end));
+    }
+
+    fn decide_all(&mut self, sample: &Sample) {
         let standings = self.domains.iter().map(|domain| Standing {
             level: domain.level,
             changed_at: domain.state.changed_at,
@@ -122,20 +224,23 @@ impl Governor {
         let observations = self.observer.observe(&self.board, sample, standings);
         self.ticks.clear();
         let now = sample.window.end_ns;
-        let tables = self.board.domains.iter().map(|domain| &domain.table);
-        for (index, ((state, table), observation)) in
-            self.domains.iter_mut().zip(tables).zip(observations).enumerate()
+        let described = self.board.domains.iter().map(|domain| (&domain.name, &domain.table));
+        for (index, ((state, (name, table)), observation)) in
+            self.domains.iter_mut().zip(described).zip(observations).enumerate()
         {
             // The native rule sees every sample, so that it is warm when it has to stand in.
             let native = self.fallback.decide(observations, index);
             let wish = if state.ladder.may_ask(now) {
                 match self.policy.decide(observations, index) {
                     Ok(Proposal { ask: Ask::Opp(level), .. }) if !table.has(level) => {
-                        Err(Origin::Fault(unknown_level(self.policy.name(), level, table.len())))
+                        let name = self.policy.name_for(index);
+                        Err(Origin::Fault(unknown_level(name, level, table.len())))
                     }
                     Ok(proposal) => Ok(proposal),
                     Err(fault) => Err(Origin::Fault(fault)),
                 }
+            } else if state.ladder.is_demoted() {
+                Err(Origin::Demoted)
             } else {
                 Err(Origin::Aside)
             };
@@ -146,7 +251,11 @@ impl Governor {
                     if let Origin::Fault(fault) = &origin {
                         self.tally.faults += 1;
                         self.tally.first_fault.get_or_insert_with(|| fault.line());
-                        state.ladder.fault(now);
+                        if state.ladder.fault(now) == Fall::Demoted {
+                            self.tally.demoted += 1;
+                            let domain = name.clone();
+                            self.notes.push(Note::Demoted { domain, fault: fault.line() });
+                        }
                         self.policy.reset(index);
                     }
                     (native.unwrap_or_else(|_| Proposal::new(Ask::Max, "no rule")), origin)
@@ -163,7 +272,6 @@ impl Governor {
                 vote,
             });
         }
-        &self.ticks
     }
 
     /// The last tick.
@@ -195,110 +303,5 @@ fn unknown_level(policy: &str, level: Level, levels: usize) -> PolicyFault {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::board::builtin;
-    use crate::bwmon::ZoneMaxima;
-    use crate::decide::{Reason, Unvoted};
-    use crate::sample::{ProbeFacts, Reading, Window};
-
-    /// Answers from a list, one per tick; faults at its end.
-    struct Listed(Vec<Ask>, usize);
-
-    impl Policy for Listed {
-        fn name(&self) -> &str {
-            "listed"
-        }
-        fn decide(&mut self, _: &[Observation], _: usize) -> Result<Proposal, PolicyFault> {
-            let ask = self.0.get(self.1).copied();
-            self.1 += 1;
-            ask.map(|ask| Proposal::new(ask, "listed")).ok_or_else(|| {
-                PolicyFault::new(FaultKind::Error, Diagnostic::new("listed", "end of list"))
-            })
-        }
-        fn reset(&mut self, _: usize) {}
-    }
-
-    fn governor(asks: Vec<Ask>) -> Governor {
-        let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
-        let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Top)];
-        Governor::new(board, Box::new(Listed(asks, 0)), rails, &[])
-    }
-
-    fn sample(tick: u64, count: u16) -> Sample {
-        Sample {
-            tick,
-            window: Window {
-                start_ns: Nanos(tick * 4_000_000),
-                end_ns: Nanos((tick + 1) * 4_000_000),
-            },
-            monitors: vec![Reading::Polled {
-                zone_max: ZoneMaxima([0, count, 0, 0]),
-                elapsed_ns: Nanos(4_000_000),
-            }],
-            probes: ProbeFacts::default(),
-        }
-    }
-
-    fn step(governor: &mut Governor, tick: u64, count: u16) -> DomainTick {
-        let sample = sample(tick, count);
-        let done = governor.tick(&sample)[0].clone();
-        if let Some(vote) = done.vote {
-            governor.answer(&vote, &Applied::Placed, sample.window.end_ns);
-        }
-        done
-    }
-
-    #[test]
-    fn a_wish_becomes_a_vote_and_the_same_wish_no_change() {
-        let mut governor = governor(vec![Ask::Opp(Level(3)), Ask::Opp(Level(3))]);
-        let first = step(&mut governor, 0, 5).vote.unwrap();
-        assert_eq!((first.level, first.peak_kbps.0, first.change), (Level(3), 3_072_000, true));
-        assert!(!step(&mut governor, 1, 5).vote.unwrap().change);
-    }
-
-    #[test]
-    fn a_fault_is_answered_by_the_native_rule_on_that_very_tick() {
-        let mut governor = governor(vec![]);
-        // Count 200: 3216000 kBps, so the native rule asks for level 4 (4068000).
-        let tick = step(&mut governor, 0, 200);
-        assert!(matches!(tick.origin, Origin::Fault(_)));
-        assert_eq!(tick.decision, Decision { level: Some(Level(4)), reason: Reason::Policy });
-    }
-
-    #[test]
-    fn three_faults_set_the_policy_aside_and_the_native_rule_governs() {
-        let mut governor = governor(vec![]);
-        let origins: Vec<Origin> = (0..4).map(|n| step(&mut governor, n, 200).origin).collect();
-        assert_eq!(origins[3], Origin::Aside);
-        let tally = governor.tally();
-        assert_eq!((tally.faults, tally.fallbacks), (3, 4));
-        assert_eq!(tally.first_fault.as_deref(), Some("end of list (listed)"));
-    }
-
-    #[test]
-    fn a_level_beyond_the_table_is_a_fault_with_the_range() {
-        let mut governor = governor(vec![Ask::Opp(Level(8))]);
-        let Origin::Fault(fault) = step(&mut governor, 0, 200).origin else { panic!("a fault") };
-        assert_eq!(fault.kind, FaultKind::UnknownLevel);
-        assert_eq!(fault.diagnostic.help.as_deref(), Some("levels go from 0 to 7"));
-    }
-
-    #[test]
-    fn a_refused_vote_is_tried_again_on_the_next_tick() {
-        let mut governor = governor(vec![Ask::Max, Ask::Max]);
-        let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
-        governor.answer(&vote, &Applied::Refused { why: "EBUSY".into() }, Nanos(4_000_000));
-        assert_eq!(governor.level(0), None);
-        assert!(governor.tick(&sample(1, 5))[0].vote.unwrap().change);
-    }
-
-    #[test]
-    fn a_foreign_write_makes_the_domain_manual() {
-        let mut governor = governor(vec![Ask::Max, Ask::Min]);
-        let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
-        governor.answer(&vote, &Applied::Foreign { what: "governor".into() }, Nanos(4_000_000));
-        let tick = &governor.tick(&sample(1, 5))[0];
-        assert_eq!((tick.decision.reason, tick.vote), (Reason::Manual, None));
-    }
-}
+#[path = "governor_tests.rs"]
+mod tests;

@@ -15,10 +15,11 @@ const MOST: usize = 50;
 
 /// Keys that may be missing, so that one that is wrong is blanked alone.
 const OPTIONAL: &[&str] = &[
-    "compatible",
+    "bus_dcvs",
     "devfreq",
     "doubt",
     "force_clear",
+    "icc",
     "icc_nodes",
     "icc_tags",
     "irq_shared",
@@ -26,6 +27,7 @@ const OPTIONAL: &[&str] = &[
     "monitor",
     "nonposted_mmio",
     "path",
+    "through",
     "window_us",
 ];
 
@@ -106,6 +108,7 @@ impl Work {
         // Before the first section: something that is right takes its place.
         let Some(entry) = entries.last() else { return false };
         let right = match entry.key.as_str() {
+            "compatible" => "compatible=[]",
             "schema" => "schema=1",
             "id" => "id=\"x\"",
             "name" => "name=\"\"",
@@ -175,7 +178,7 @@ impl Work {
 fn entries_at(table: &DeTable<'_>, offset: usize, found: &mut Vec<Entry>) {
     for (key, value) in table {
         let span = key.span().start..value.span().end.max(key.span().end);
-        let leaf = !is_sections(value);
+        let leaf = key.get_ref() == "icc" || !is_sections(value);
         if leaf && span.contains(&offset) {
             found.push(Entry { key: key.get_ref().to_string(), span });
         }
@@ -191,7 +194,7 @@ fn entries_at(table: &DeTable<'_>, offset: usize, found: &mut Vec<Entry>) {
     }
 }
 
-/// Whether the value is `[[sections]]`.
+/// Whether the value is `[[sections]]`; `icc` is a list that looks like them.
 fn is_sections(value: &Spanned<DeValue<'_>>) -> bool {
     let all = value.get_ref().as_array();
     all.is_some_and(|all| all.iter().any(|value| value.get_ref().as_table().is_some()))

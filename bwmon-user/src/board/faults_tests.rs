@@ -59,6 +59,18 @@ fn a_reference_to_a_monitor_that_never_was_is_a_fault() {
 }
 
 #[test]
+fn wrong_vote_paths_and_lists_cost_their_own_key_alone() {
+    // A tag of 0 in a list of paths, a file's compatible that is no list, and a table that falls.
+    let text = BAD
+        .replace("colour = \"red\"", "compatible = 5")
+        .replace("monitor = \"gpu\"\n", "icc = [{ src = \"a\", dst = \"b\", tag = 0 }]\n");
+    let found = lines(&text);
+    for line in [5, 29, 33, 36] {
+        assert!(found.contains(&line), "{line}: {:#?}", faults("b.toml", &text));
+    }
+}
+
+#[test]
 fn what_is_no_toml_is_shown_alone_but_wholly() {
     let text = "schema = = 1\nid = \"x\"\nname = nonsense\n";
     let found = lines(text);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::board::devicetree::discover;
     use crate::board::devicetree::testing::{cells, tree_of};
-    use crate::board::{DevfreqPath, builtin};
+    use crate::board::{DevfreqKnob, DevfreqPath, builtin};
 
     fn board(id: &str) -> Board {
         builtin(id).unwrap().unwrap()
@@ -179,7 +179,8 @@ mod tests {
     fn a_devfreq_device_with_fewer_frequencies_marks_the_levels_above() {
         let mut board = board("sdm845");
         let freq_hz = [100, 200, 300, 400, 500].map(Hz).to_vec();
-        board.domains[1].devfreq = Some(DevfreqPath { device: "noc".into(), freq_hz });
+        let through = DevfreqKnob::Userspace;
+        board.domains[1].devfreq = Some(DevfreqPath { device: "noc".into(), freq_hz, through });
         let offered = |name: &str| (name == "noc").then(|| vec![Hz(100), Hz(300)]);
         let marks = by_devfreq(&board, offered);
         assert_eq!(levels(&marks), [(3, Lack::AboveTheTop), (4, Lack::AboveTheTop)]);

@@ -5,8 +5,8 @@
 //! about them, domains without a monitor. Every difference is kept, to be shown.
 
 use super::table::OppTable;
-use super::{Board, DevfreqPath, Domain, Level, Monitor};
-use crate::units::{Hz, Kbps};
+use super::{Board, BusDcvsPath, DevfreqPath, Domain, Level, Monitor};
+use crate::units::Kbps;
 use serde::Serialize;
 
 /// Where a value comes from.
@@ -164,7 +164,15 @@ impl<'a> Work<'a> {
         Domain {
             name: name.clone(),
             icc_nodes: file.icc_nodes.clone().filter(|_| same_path),
-            devfreq: file.devfreq.as_ref().filter(|_| same).map(|path| fitted(path, own, file)),
+            devfreq: file.devfreq.as_ref().filter(|_| same).map(|path| DevfreqPath {
+                freq_hz: fitted(&path.freq_hz, own, file),
+                ..path.clone()
+            }),
+            icc: if same && same_path { file.icc.clone() } else { Vec::new() },
+            bus_dcvs: file.bus_dcvs.as_ref().filter(|_| same).map(|path| BusDcvsPath {
+                freq_khz: fitted(&path.freq_khz, own, file),
+                ..path.clone()
+            }),
             ..own.clone()
         }
     }
@@ -271,13 +279,11 @@ fn listed(all: &[String]) -> String {
     }
 }
 
-/// The file's vote path for the tree's levels: each takes the frequency of the file's lowest level that
-/// is as high, or of its highest.
-fn fitted(path: &DevfreqPath, tree: &Domain, file: &Domain) -> DevfreqPath {
-    let freq = |level: Level| path.freq_hz.get(level.0).or(path.freq_hz.last()).copied();
-    let freq_hz: Vec<Hz> =
-        tree.table.kbps().iter().filter_map(|kbps| freq(file.table.ceil(*kbps))).collect();
-    DevfreqPath { freq_hz, ..path.clone() }
+/// The frequencies of the file's levels for the tree's: each takes that of the file's lowest level
+/// that is as high, or of its highest.
+fn fitted<F: Copy>(freqs: &[F], tree: &Domain, file: &Domain) -> Vec<F> {
+    let freq = |level: Level| freqs.get(level.0).or(freqs.last()).copied();
+    tree.table.kbps().iter().filter_map(|kbps| freq(file.table.ceil(*kbps))).collect()
 }
 
 /// Domain names that came twice, one from each side, are told apart.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::board::devicetree::discover;
 use crate::board::devicetree::testing::tree_of;
-use crate::board::{builtin, builtin_ids, parse, to_toml};
+use crate::board::{DevfreqKnob, IccPath, builtin, builtin_ids, parse, to_toml};
+use crate::units::{Hz, Khz};
 
 fn board(id: &str) -> Board {
     builtin(id).unwrap().unwrap()
@@ -79,13 +80,29 @@ fn a_vote_path_for_other_levels_takes_the_frequency_of_the_next_level_up() {
     let mut file = board("sdm845");
     // 800000 1804000 3072000 5412000 7216000
     let freq_hz = [100, 200, 300, 400, 500].map(Hz).to_vec();
-    file.domains[1].devfreq = Some(DevfreqPath { device: "noc".into(), freq_hz });
+    let through = DevfreqKnob::Limits;
+    file.domains[1].devfreq = Some(DevfreqPath { device: "noc".into(), freq_hz, through });
+    let freq_khz = [10, 20, 30, 40, 50].map(Khz).to_vec();
+    file.domains[1].bus_dcvs = Some(BusDcvsPath { hw: "DDR".into(), freq_khz });
     let mut machine = file.clone();
-    machine.domains[1].devfreq = None;
     let rows = [800_000, 2_000_000, 3_072_000, 9_000_000].map(|k| vec![Kbps(k)]);
     machine.domains[1].table = OppTable::new(vec!["ddr".into()], rows.into()).unwrap();
-    let path = merged(&machine, &file).board.domains[1].devfreq.clone().unwrap();
-    assert_eq!(path.freq_hz, [100, 300, 300, 500].map(Hz));
+    let ddr = merged(&machine, &file).board.domains.remove(1);
+    let path = ddr.devfreq.unwrap();
+    assert_eq!((path.freq_hz, path.through), ([100, 300, 300, 500].map(Hz).to_vec(), through));
+    assert_eq!(ddr.bus_dcvs.unwrap().freq_khz, [10, 30, 30, 50].map(Khz));
+}
+
+#[test]
+fn interconnect_paths_are_taken_only_where_the_tree_has_the_same_path() {
+    let mut file = board("sdm845");
+    let icc = vec![IccPath { src: "llcc_mc".into(), dst: "ebi".into(), tag: 3 }];
+    file.domains[1].icc = icc.clone();
+    assert_eq!(merged(&file, &file).board.domains[1].icc, icc);
+    let mut machine = file.clone();
+    machine.domains[1].path = machine.domains[0].path.clone();
+    let ddr = &merged(&machine, &file).board.domains[1];
+    assert_eq!((ddr.icc.len(), ddr.icc_nodes.as_ref()), (0, None));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
-use super::{Board, CpuOpps, DevfreqPath, Domain, MAX_UNIT_KB, Monitor, OppTable, WINDOW_TICKS};
+use super::{
+    Board, BusDcvsPath, CpuOpps, DevfreqKnob, DevfreqPath, Domain, IccPath, MAX_UNIT_KB, Monitor,
+    OppTable, WINDOW_TICKS,
+};
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
 use crate::units::{Hz, Kbps};
@@ -71,6 +74,8 @@ struct RawDomain {
     #[serde(rename = "opp_peak_kBps")]
     rows: Spanned<Vec<Spanned<Vec<Kbps>>>>,
     devfreq: Option<RawDevfreq>,
+    icc: Option<Spanned<Vec<IccPath>>>,
+    bus_dcvs: Option<Spanned<BusDcvsPath>>,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +83,8 @@ struct RawDomain {
 struct RawDevfreq {
     device: Spanned<String>,
     freq_hz: Spanned<Vec<Hz>>,
+    #[serde(default)]
+    through: DevfreqKnob,
 }
 
 /// Bytes that every layout needs: the last register of a v5 block ends there.
@@ -250,6 +257,17 @@ impl Check<'_> {
         };
         let table = self.table(raw.columns, raw.rows)?;
         let devfreq = raw.devfreq.map(|devfreq| self.devfreq(devfreq, table.len())).transpose()?;
+        let icc = raw.icc.map(|icc| self.icc(icc, table.columns().len())).transpose()?;
+        let icc = icc.unwrap_or_default();
+        let bus_dcvs = raw.bus_dcvs.map(|path| self.bus_dcvs(path, table.len())).transpose()?;
+        let paths = usize::from(devfreq.is_some())
+            + usize::from(!icc.is_empty())
+            + usize::from(bus_dcvs.is_some());
+        if paths > 1 {
+            return Err(self
+                .fault(raw.name.span(), "the domain has more than one vote path")
+                .help("give one of devfreq, icc and bus_dcvs"));
+        }
         Ok(Domain {
             name: raw.name.into_inner(),
             monitor,
@@ -258,6 +276,8 @@ impl Check<'_> {
             icc_tags: raw.icc_tags,
             table,
             devfreq,
+            icc,
+            bus_dcvs,
         })
     }
 
@@ -291,28 +311,6 @@ impl Check<'_> {
         })
     }
 
-    fn devfreq(&self, raw: RawDevfreq, levels: usize) -> Result<DevfreqPath, Diagnostic> {
-        if !is_file_name(raw.device.get_ref()) {
-            return Err(self
-                .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
-                .help("the name of a folder in /sys/class/devfreq"));
-        }
-        let freqs = raw.freq_hz.get_ref();
-        if freqs.len() != levels {
-            let message =
-                format!("freq_hz has {} entries, the OPP table has {levels} rows", freqs.len());
-            return Err(self
-                .fault(raw.freq_hz.span(), message)
-                .help("give one devfreq frequency in Hz for each level; neighbours may repeat"));
-        }
-        if freqs.contains(&Hz(0)) || !freqs.is_sorted() {
-            return Err(self
-                .fault(raw.freq_hz.span(), "freq_hz holds a zero or falls")
-                .help("a higher level may not ask for a lower frequency"));
-        }
-        Ok(DevfreqPath { device: raw.device.into_inner(), freq_hz: raw.freq_hz.into_inner() })
-    }
-
     /// Names end up in paths, scripts and metrics, so they are kept plain.
     fn plain_name(&self, name: &Spanned<String>, what: &str) -> Result<(), Diagnostic> {
         let text = name.get_ref();
@@ -338,6 +336,9 @@ pub(super) fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
 fn is_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
 }
+
+#[path = "parse_votes.rs"]
+mod votes;
 
 #[cfg(test)]
 #[path = "parse_tests.rs"]

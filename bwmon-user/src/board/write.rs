@@ -1,6 +1,6 @@
 //! A board as a board file: the text that [`super::parse()`] reads back to the same board.
 
-use super::{Board, CpuOpps, Domain, Level, Monitor, WINDOW_TICKS};
+use super::{Board, CpuOpps, DevfreqKnob, Domain, IccPath, Level, Monitor, WINDOW_TICKS};
 use std::fmt::Write;
 
 /// The board file of `board`, written like the shipped ones. `head` is a comment at its top, one
@@ -118,11 +118,27 @@ fn domain(text: &mut String, board: &Board, domain: &Domain) {
     put(text, format_args!("]"));
     if let Some(path) = &domain.devfreq {
         let device = quoted(&path.device);
-        put(text, format_args!("devfreq = {{ device = {device}, freq_hz = ["));
+        let through = match path.through {
+            DevfreqKnob::Userspace => "",
+            DevfreqKnob::Limits => "through = \"limits\", ",
+        };
+        put(text, format_args!("devfreq = {{ device = {device}, {through}freq_hz = ["));
         for hz in &path.freq_hz {
             put(text, format_args!("  {},", number(hz.0)));
         }
         put(text, format_args!("] }}"));
+    }
+    if !domain.icc.is_empty() {
+        put(text, format_args!("icc = ["));
+        for IccPath { src, dst, tag } in &domain.icc {
+            let (src, dst) = (quoted(src), quoted(dst));
+            put(text, format_args!("  {{ src = {src}, dst = {dst}, tag = {tag} }},"));
+        }
+        put(text, format_args!("]"));
+    }
+    if let Some(path) = &domain.bus_dcvs {
+        let freqs = numbers(path.freq_khz.iter().map(|khz| khz.0));
+        put(text, format_args!("bus_dcvs = {{ hw = {}, freq_kHz = {freqs} }}", quoted(&path.hw)));
     }
 }
 
@@ -142,8 +158,8 @@ fn cpu_opps(text: &mut String, opps: &CpuOpps) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{DevfreqPath, builtin, builtin_ids, parse};
-    use crate::units::Hz;
+    use crate::board::{BusDcvsPath, DevfreqPath, builtin, builtin_ids, parse};
+    use crate::units::{Hz, Khz};
 
     #[test]
     fn every_built_in_board_is_read_back_from_what_is_written() {
@@ -161,7 +177,13 @@ mod tests {
         board.monitors[0].nonposted_mmio = true;
         board.compatible.clear();
         let freq_hz = (1..=5).map(|n| Hz(n * 1_000_000)).collect();
-        board.domains[0].devfreq = Some(DevfreqPath { device: "1.noc".into(), freq_hz });
+        let device = "1.noc".into();
+        let through = DevfreqKnob::Limits;
+        board.domains[0].devfreq = Some(DevfreqPath { device, freq_hz, through });
+        let icc = IccPath { src: "llcc_mc".into(), dst: "ebi".into(), tag: 7 };
+        board.domains[1].icc = vec![icc];
+        let freq_khz = (1..=14).map(|n| Khz(n * 100_000)).collect();
+        board.domains[2].bus_dcvs = Some(BusDcvsPath { hw: "L3".into(), freq_khz });
         // A millisecond, and the shortest and some odd window that a file can name.
         for us in [1_000, 1, 3_999] {
             board.monitors[0].scale.window_ticks = us * 96 / 5;

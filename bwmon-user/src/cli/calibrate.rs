@@ -4,6 +4,7 @@ use super::output::{json, line, say, table};
 use super::{Answer, common};
 use crate::board::Board;
 use crate::calibrate::{Finding, Rig, Subject, Verdict, calibrate};
+use crate::decide::Rails;
 use crate::live::{
     AgentLock, DEFAULT_STATE_DIR, LiveRig, Machine, Mode, Root, block_state, one_cpu_per_cluster,
     takeover,
@@ -112,7 +113,10 @@ fn live(args: &Args) -> anyhow::Result<(Board, &'static str, Vec<Finding>)> {
     let _lock = AgentLock::take(&args.state_dir)?;
     let board = Arc::new(board);
     // A dry run takes no driver off and votes nothing; free blocks are programmed to count.
-    let taken = takeover(machine.root(), &board, Mode::DryRun, &args.state_dir)?;
+    let mode = Mode::DryRun;
+    let rails: Vec<Rails> =
+        board.domains.iter().map(|domain| Rails::open(&domain.table, mode.unvoted())).collect();
+    let taken = takeover(machine.root(), &board, mode, &rails, &args.state_dir)?;
     let cpus = match args.cpu.as_slice() {
         [] => one_cpu_per_cluster(machine.root()),
         given => given.to_vec(),

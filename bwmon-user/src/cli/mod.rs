@@ -2,10 +2,12 @@
 
 mod boards;
 mod calibrate;
+mod choose;
 mod common;
 mod doctor;
 mod output;
 mod policy;
+mod products;
 mod replay;
 mod restore;
 mod run;

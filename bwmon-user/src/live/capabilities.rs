@@ -1,13 +1,15 @@
 //! `doctor`: what this machine offers, how that was found out, and what is lost without it.
 
 use super::binding::{Binding, KERNEL_DRIVER};
+use super::bus_dcvs::BUS_DCVS;
 use super::devmem::lockdown;
 use super::identity::memory_clocks;
 use super::in_force::{InForce, in_force};
 use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
 use super::reached::Reached;
-use super::ways::{Way, test_client_folder, vote_devices, ways};
+use super::ways::{Way, vote_devices, ways};
+use super::{icc_client, voter};
 use crate::board::Board;
 use bwmon_common::Kind;
 use serde::Serialize;
@@ -64,7 +66,7 @@ pub fn doctor(machine: &Machine, board: Option<&Board>, why: &str) -> Report {
     if let Some(board) = board {
         bound = monitors(machine, board, &mut rows);
         found = ways(machine.root(), board);
-        governable = vote_paths(machine, board, &found, &mut rows);
+        governable = vote_paths(machine, board, &mut rows);
     } else {
         rows.push(no_board(machine));
     }
@@ -176,19 +178,27 @@ fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> boo
     bound
 }
 
-/// Answers whether a domain has both: a vote path that `run` uses, and a monitor on this machine.
-fn vote_paths(machine: &Machine, board: &Board, ways: &[Way], rows: &mut Vec<Capability>) -> bool {
+/// Answers whether a domain has both: a vote path, and a monitor on this machine.
+fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
     let mut any = false;
     for domain in &board.domains {
         let name = format!("vote path of {}", domain.name);
         let without = "decided and journalled, never written";
-        let mut own = ways.iter().filter(|way| way.domain == domain.name);
-        let Some(devfreq) = own.find(|way| way.by == "devfreq") else { continue };
-        any |= devfreq.present
-            && board
-                .monitor_of(domain)
-                .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
-        rows.push(row(name, devfreq.present, devfreq.how.clone(), without));
+        match voter::open(machine.root(), domain) {
+            Ok(None) => rows.push(row(name, false, "the board names none", without)),
+            Ok(Some(voter)) => {
+                any |= board
+                    .monitor_of(domain)
+                    .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
+                let level = voter.level_in_force().map_or_else(
+                    || "unknown".to_owned(),
+                    |level| format!("level {level} of {}", domain.table.top()),
+                );
+                let how = format!("{}: now {level}", voter.name());
+                rows.push(row(name, true, how, without));
+            }
+            Err(error) => rows.push(row(name, false, format!("{error:#}"), without)),
+        }
     }
     any
 }
@@ -223,11 +233,14 @@ fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
         devices.join(", ")
     };
     rows.push(row("devfreq devices", !devices.is_empty(), how, "no votes through devfreq"));
-    let client = test_client_folder(machine.root());
+    let client = icc_client::find(machine.root());
     rows.push(row(
         "interconnect test client",
         client.is_some(),
-        client.unwrap_or("not in debugfs (stock kernels have none)"),
+        client.map_or_else(
+            || "not in debugfs (stock kernels have none)".to_owned(),
+            |path| path.display().to_string(),
+        ),
         "no votes on interconnect paths from here",
     ));
     let devices = vote_devices(machine.root());
@@ -239,8 +252,7 @@ fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
     };
     let without = "no votes on a monitor's own paths on stock kernels";
     rows.push(row("vote devices", !devices.is_empty(), how, without));
-    let dcvs = machine.root().path("/sys/devices/system/cpu/bus_dcvs").exists();
-    let how =
-        if dcvs { "/sys/devices/system/cpu/bus_dcvs" } else { "Qualcomm vendor kernels only" };
+    let dcvs = machine.root().path(BUS_DCVS).exists();
+    let how = if dcvs { BUS_DCVS } else { "Qualcomm vendor kernels only" };
     rows.push(row("bus_dcvs", dcvs, how, "no boost floors"));
 }

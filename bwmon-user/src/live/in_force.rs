@@ -2,11 +2,14 @@
 //! nobody voted.
 
 use super::binding::Binding;
-use super::root::Root;
-use super::votes::{self, NodeVotes};
+use super::icc_summary::{self, IccNode};
+use super::root::{Root, names, read_line, read_text};
 use crate::board::{Board, Domain};
 use crate::units::Kbps;
 use serde::Serialize;
+use std::io;
+
+const SUMMARY: &str = "/sys/kernel/debug/interconnect/interconnect_summary";
 
 /// The votes in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,18 +33,25 @@ pub struct Node {
     pub domains: Vec<String>,
     /// The node and its votes.
     #[serde(flatten)]
-    pub votes: NodeVotes,
+    pub votes: IccNode,
     /// Whose each vote is, in their order.
     pub owners: Vec<String>,
 }
 
 /// Looks at the machine under `root`.
 pub fn in_force(root: &Root, board: Option<&Board>) -> InForce {
-    let waiting = votes::unsynced(root);
-    let all = match votes::votes(root) {
-        Ok(all) => all,
+    let waiting = unsynced(root);
+    let all = match read_text(&root.path(SUMMARY)) {
+        Ok(text) => icc_summary::nodes(&text),
         Err(error) => {
-            let unknown = Some(error.to_string());
+            let unknown = Some(match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "no interconnect_summary in debugfs (is debugfs mounted, \
+                                            has the kernel interconnects?)"
+                        .to_owned()
+                }
+                _ => format!("interconnect_summary cannot be read: {error}"),
+            });
             let (nodes, floors, no_savings) = (Vec::new(), Vec::new(), Vec::new());
             return InForce { unknown, nodes, floors, waiting, no_savings };
         }
@@ -59,7 +69,7 @@ pub fn in_force(root: &Root, board: Option<&Board>) -> InForce {
             .filter(|domain| ends(domain, &node.node))
             .map(|domain| domain.name.clone())
             .collect();
-        if of.is_empty() && (named || (node.peak == Kbps(0) && node.votes.is_empty())) {
+        if of.is_empty() && (named || (node.peak_kbps == Kbps(0) && node.votes.is_empty())) {
             continue;
         }
         if let Some(floor) = node.floor() {
@@ -78,8 +88,21 @@ impl InForce {
     /// What is in force at the end of the path of `domain`, if that is known.
     pub fn level(&self, domain: &Domain) -> Option<Kbps> {
         let (_, dst) = domain.icc_nodes.as_ref()?;
-        self.nodes.iter().find(|node| node.votes.node == *dst).map(|node| node.votes.peak)
+        self.nodes.iter().find(|node| node.votes.node == *dst).map(|node| node.votes.peak_kbps)
     }
+}
+
+/// Interconnect providers whose consumers have not all come up (`state_synced` reads 0): the kernel
+/// keeps boot floors on their nodes.
+fn unsynced(root: &Root) -> Vec<String> {
+    let folder = root.path("/sys/bus/platform/devices");
+    let devices = names(&folder).into_iter();
+    let waiting = devices.filter(|device| {
+        let device = folder.join(device);
+        device.join("of_node/#interconnect-cells").exists()
+            && read_line(&device.join("state_synced")).is_ok_and(|text| text == "0")
+    });
+    waiting.collect()
 }
 
 /// Whose a consumer's votes are.
@@ -156,5 +179,19 @@ other                                              5            5
         assert_eq!(found.nodes.len(), 4);
         let nowhere = Root::at(root.path("/nowhere"));
         assert!(in_force(&nowhere, None).unknown.unwrap().contains("no interconnect_summary"));
+    }
+
+    #[test]
+    fn providers_that_wait_for_consumers_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path());
+        for (device, synced) in [("1380000.interconnect", "0\n"), ("17900000.interconnect", "1\n")]
+        {
+            let dir = root.path("/sys/bus/platform/devices").join(device);
+            fs::create_dir_all(dir.join("of_node")).unwrap();
+            fs::write(dir.join("of_node/#interconnect-cells"), [0, 0, 0, 2]).unwrap();
+            fs::write(dir.join("state_synced"), synced).unwrap();
+        }
+        assert_eq!(in_force(&root, None).waiting, ["1380000.interconnect"]);
     }
 }

@@ -3,12 +3,12 @@
 
 use super::actuator::{LiveActuator, PathDescription, VotePath};
 use super::binding::Binding;
-use super::devfreq::DevfreqVoter;
 use super::devmem::MappedRegisters;
 use super::probes::{Loader, ProbeSet};
 use super::restore::{Item, RestoreFile};
 use super::root::Root;
 use super::source::{LiveMonitor, LiveSource};
+use super::voter;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
@@ -41,6 +41,17 @@ impl Mode {
     }
 }
 
+impl Mode {
+    /// What stands in for a level that nobody has voted yet: the kernel's driver votes where bwmon
+    /// does not.
+    pub fn unvoted(self) -> Unvoted {
+        match self {
+            Self::Govern => Unvoted::Top,
+            Self::DryRun | Self::Shadow => Unvoted::Nothing,
+        }
+    }
+}
+
 /// A machine that has been taken over.
 pub struct Takeover {
     /// Where samples come from.
@@ -49,8 +60,6 @@ pub struct Takeover {
     pub actuator: LiveActuator,
     /// Levels in force at the start.
     pub levels: Vec<Option<Level>>,
-    /// Rails for the mode.
-    pub rails: Vec<Rails>,
     /// How each domain is voted.
     pub paths: Vec<PathDescription>,
     /// What is present, for the journal's header.
@@ -59,7 +68,7 @@ pub struct Takeover {
     pub notes: Vec<String>,
 }
 
-/// Takes the machine under `root` over for `board`.
+/// Takes the machine under `root` over for `board`; `rails` has one entry per domain.
 ///
 /// # Errors
 /// What is missing. If something had been changed before that, it has been put back, or the error
@@ -68,12 +77,14 @@ pub fn takeover(
     root: &Root,
     board: &Arc<Board>,
     mode: Mode,
+    rails: &[Rails],
     state_dir: &Path,
 ) -> anyhow::Result<Takeover> {
     let mut work = Work {
         root,
         board,
         mode,
+        rails,
         restore: RestoreFile::new(root, state_dir),
         notes: Vec::new(),
         capabilities: Vec::new(),
@@ -83,10 +94,9 @@ pub fn takeover(
             let paths = taken.paths;
             let actuator = LiveActuator::new(taken.votes, Some(work.restore));
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), taken.monitors, taken.probes),
+                source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
                 actuator,
                 levels: taken.levels,
-                rails: rails(board, mode),
                 paths,
                 capabilities: work.capabilities,
                 notes: work.notes,
@@ -115,18 +125,11 @@ fn undo(restore: &mut RestoreFile) -> Option<String> {
     }
 }
 
-fn rails(board: &Board, mode: Mode) -> Vec<Rails> {
-    let unvoted = match mode {
-        Mode::Govern => Unvoted::Top,
-        Mode::DryRun | Mode::Shadow => Unvoted::Nothing,
-    };
-    board.domains.iter().map(|domain| Rails::open(&domain.table, unvoted)).collect()
-}
-
 struct Work<'a> {
     root: &'a Root,
     board: &'a Arc<Board>,
     mode: Mode,
+    rails: &'a [Rails],
     restore: RestoreFile,
     notes: Vec<String>,
     capabilities: Vec<String>,
@@ -175,20 +178,19 @@ impl Work<'_> {
     fn open_paths(&mut self) -> anyhow::Result<Vec<VotePath>> {
         let mut votes = Vec::new();
         for domain in &self.board.domains {
-            votes.push(match (&domain.devfreq, self.mode) {
-                (Some(path), Mode::Govern) => {
-                    let voter = DevfreqVoter::open(self.root, path)
-                        .with_context(|| format!("domain {}", domain.name))?;
-                    VotePath::Devfreq(voter)
-                }
+            votes.push(match self.mode {
+                Mode::Govern => voter::open(self.root, domain)
+                    .with_context(|| format!("domain {}", domain.name))?
+                    .map_or(VotePath::DryRun, VotePath::Voted),
                 _ => VotePath::DryRun,
             });
         }
-        let governs = votes.iter().any(|path| matches!(path, VotePath::Devfreq(_)));
+        let governs = votes.iter().any(|path| matches!(path, VotePath::Voted(_)));
         if self.mode == Mode::Govern && !governs {
             bail!(
                 "board {} names no vote path: give a domain of the board file `devfreq = {{ \
-                 device = …, freq_hz = […] }}`, or use --shadow or --dry-run",
+                 device = …, freq_hz = […] }}`, `icc = […]` or `bus_dcvs = {{ … }}`, or use \
+                 --shadow or --dry-run",
                 self.board.id
             );
         }
@@ -218,37 +220,36 @@ impl Work<'_> {
         }
     }
 
-    /// Takes the vote paths and votes the highest level: a floor under what the kernel's driver
+    /// Takes the vote paths and votes the highest level that the rails allow: a floor under what the kernel's driver
     /// voted, before that vote goes away with it.
     fn place_floors(
         &mut self,
         votes: &mut [VotePath],
         levels: &mut [Option<Level>],
     ) -> anyhow::Result<()> {
-        let domains = self.board.domains.iter();
-        for ((path, level), domain) in votes.iter_mut().zip(levels).zip(domains) {
-            let VotePath::Devfreq(voter) = path else { continue };
+        let domains = self.board.domains.iter().zip(self.rails);
+        for ((path, level), (domain, rails)) in votes.iter_mut().zip(levels).zip(domains) {
+            let VotePath::Voted(voter) = path else { continue };
             voter
                 .take_over(&mut self.restore)
                 .with_context(|| format!("domain {} cannot be taken over", domain.name))?;
-            let top = domain.table.top();
+            let top = domain.table.top().min(rails.max_level);
             match voter.vote(top) {
                 Applied::Refused { why } => bail!("domain {}: {why}", domain.name),
                 Applied::Gone { what } => bail!("domain {}: {what} vanished", domain.name),
                 Applied::NotHonoured { found } => self.notes.push(format!(
-                    "devfreq {} accepts votes but runs at {found} Hz whatever is voted: savings \
-                     and gains are impossible there now",
-                    voter.device()
+                    "{} accepts votes but runs at {found} whatever is voted: savings and gains are \
+                     impossible there now",
+                    voter.object()
                 )),
                 Applied::Clamped { found } => self.notes.push(format!(
-                    "devfreq {}: the floor for the takeover was clamped to {found} Hz by somebody \
-                     else's limit",
-                    voter.device()
+                    "{}: the floor for the takeover was clamped to {found} by somebody else's limit",
+                    voter.object()
                 )),
                 _ => {}
             }
             *level = Some(top);
-            self.capabilities.push(format!("devfreq {}", voter.device()));
+            self.capabilities.push(voter.object());
         }
         Ok(())
     }
@@ -257,7 +258,7 @@ impl Work<'_> {
         let mut paths = Vec::new();
         for (domain, path) in self.board.domains.iter().zip(votes) {
             let path = match path {
-                VotePath::Devfreq(voter) => format!("devfreq {} (userspace)", voter.device()),
+                VotePath::Voted(voter) => voter.name(),
                 VotePath::DryRun => "none: decided and journalled only".to_owned(),
             };
             paths.push(PathDescription { domain: domain.name.clone(), path });
@@ -272,7 +273,7 @@ impl Work<'_> {
         let binding = Binding::new(self.root, &monitor.device());
         match self.mode {
             Mode::Govern => self.board.domains.iter().zip(votes).any(|(domain, path)| {
-                domain.monitor == Some(index) && matches!(path, VotePath::Devfreq(_))
+                domain.monitor == Some(index) && matches!(path, VotePath::Voted(_))
             }),
             Mode::DryRun => binding.present() && binding.driver().is_none(),
             Mode::Shadow => false,

@@ -1,17 +1,14 @@
 //! Ways to vote that a machine offers for a domain: devfreq, the interconnect test client, Qualcomm's
 //! `bus_dcvs`, and the device of bwmon's own kernel module.
 
-use super::devfreq::DevfreqVoter;
+use super::bus_dcvs::BUS_DCVS;
 use super::root::{Root, names, read_line};
+use super::{icc_client, voter};
 use crate::board::{Board, Domain};
 use serde::Serialize;
 
-/// Both spellings: the code's, and that of the kernel's document.
-const TEST_CLIENT: [&str; 2] =
-    ["/sys/kernel/debug/interconnect/test_client", "/sys/kernel/debug/interconnect/test-client"];
 const TEST_CLIENT_FILES: [&str; 7] =
     ["src_node", "dst_node", "get", "avg_bw", "peak_bw", "tag", "commit"];
-const BUS_DCVS: &str = "/sys/devices/system/cpu/bus_dcvs";
 /// Devices of the module `bwmon_vote`: `/dev/bwmon-vote-<device>`.
 const VOTE_DEVICE: &str = "bwmon-vote-";
 
@@ -24,6 +21,8 @@ pub struct Way {
     pub by: &'static str,
     /// Whether it is there for this domain.
     pub present: bool,
+    /// Whether the board names it, so that `bwmon run` votes through it.
+    pub used: bool,
     /// What was found.
     pub how: String,
 }
@@ -34,55 +33,61 @@ pub fn ways(root: &Root, board: &Board) -> Vec<Way> {
     for domain in &board.domains {
         let monitor = board.monitor_of(domain).map(|monitor| monitor.device());
         let all = [
-            ("devfreq", devfreq(root, domain)),
+            ("devfreq", (false, "the board names no devfreq device".to_owned())),
             ("icc_test_client", test_client(root, domain)),
             ("bus_dcvs", bus_dcvs(root, domain)),
             ("vote_device", vote_device(root, monitor.as_deref())),
         ];
-        ways.extend(all.into_iter().map(|(by, (present, how))| Way {
-            domain: domain.name.clone(),
-            by,
-            present,
-            how,
+        let named = named(domain);
+        ways.extend(all.into_iter().map(|(by, (present, how))| {
+            let used = named == Some(by);
+            let (present, how) = if used { opened(root, domain) } else { (present, how) };
+            Way { domain: domain.name.clone(), by, present, used, how }
         }));
     }
     ways
 }
 
-fn devfreq(root: &Root, domain: &Domain) -> (bool, String) {
-    let Some(path) = &domain.devfreq else {
-        return (false, "the board names no devfreq device".into());
-    };
-    match DevfreqVoter::open(root, path) {
-        Ok(voter) => {
+/// The way that the board names, in the order in which they are looked for.
+fn named(domain: &Domain) -> Option<&'static str> {
+    if domain.devfreq.is_some() {
+        return Some("devfreq");
+    }
+    if !domain.icc.is_empty() {
+        return Some("icc_test_client");
+    }
+    domain.bus_dcvs.is_some().then_some("bus_dcvs")
+}
+
+/// The way that the board names, as `run` would open it.
+fn opened(root: &Root, domain: &Domain) -> (bool, String) {
+    match voter::open(root, domain) {
+        Ok(Some(voter)) => {
             let level = voter.level_in_force().map_or_else(
                 || "unknown".to_owned(),
                 |level| format!("level {level} of {}", domain.table.top()),
             );
-            (true, format!("devfreq {}: now {level}", voter.device()))
+            (true, format!("{}: now {level}", voter.name()))
         }
-        Err(error) => (false, error.to_string()),
+        Ok(None) => (false, "the board names none".into()),
+        Err(error) => (false, format!("{error:#}")),
     }
 }
 
-/// The folder of the interconnect test client, if the kernel has it.
-pub(super) fn test_client_folder(root: &Root) -> Option<&'static str> {
-    TEST_CLIENT.into_iter().find(|path| root.path(path).exists())
-}
-
 fn test_client(root: &Root, domain: &Domain) -> (bool, String) {
-    let Some(folder) = test_client_folder(root) else {
+    let Some(folder) = icc_client::find(root) else {
         return (false, "not in debugfs (stock kernels have none)".into());
     };
-    let missing: Vec<&str> = TEST_CLIENT_FILES
-        .into_iter()
-        .filter(|file| !root.path(folder).join(file).exists())
-        .collect();
+    let missing: Vec<&str> =
+        TEST_CLIENT_FILES.into_iter().filter(|file| !folder.join(file).exists()).collect();
+    let folder = folder.display();
     if !missing.is_empty() {
         return (false, format!("{folder} lacks {}", missing.join(", ")));
     }
     match &domain.icc_nodes {
-        Some((src, dst)) => (true, format!("{folder}, for {src} -> {dst}")),
+        Some((src, dst)) => {
+            (true, format!("{folder}, for {src} -> {dst} (`icc` in the board file)"))
+        }
         None => (false, format!("{folder} is there, the board does not name the path's nodes")),
     }
 }
@@ -127,7 +132,8 @@ fn vote_device(root: &Root, device: Option<&str>) -> (bool, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::builtin;
+    use crate::board::{BusDcvsPath, builtin};
+    use crate::units::Khz;
 
     fn put(root: &Root, path: &str, text: &str) {
         let path = root.path(path);
@@ -156,7 +162,8 @@ mod tests {
 
     #[test]
     fn the_test_client_is_found_in_both_spellings_and_whole() {
-        for spelling in TEST_CLIENT {
+        for spelling in ["test_client", "test-client"] {
+            let spelling = format!("/sys/kernel/debug/interconnect/{spelling}");
             let folder = tempfile::tempdir().unwrap();
             let root = Root::at(folder.path());
             for file in &TEST_CLIENT_FILES[..6] {
@@ -165,9 +172,23 @@ mod tests {
             assert!(of(&root, "ddr", "icc_test_client").1.ends_with("lacks commit"));
             put(&root, &format!("{spelling}/commit"), "");
             let (present, how) = of(&root, "ddr", "icc_test_client");
-            assert!(present && how.ends_with(", for llcc_mc -> ebi"), "{how}");
+            assert!(present && how.contains(", for llcc_mc -> ebi"), "{how}");
             assert!(of(&root, "l3", "icc_test_client").1.contains("does not name"));
         }
+    }
+
+    #[test]
+    fn the_way_that_the_board_names_is_the_one_that_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path());
+        put(&root, "/sys/devices/system/cpu/bus_dcvs/DDR/boost_freq", "0\n");
+        let mut board = builtin("sdm845").unwrap().unwrap();
+        let freq_khz = [200, 451, 768, 1353, 1804].map(|mhz| Khz(mhz * 1_000)).to_vec();
+        board.domains[1].bus_dcvs = Some(BusDcvsPath { hw: "DDR".into(), freq_khz });
+        let ways = ways(&root, &board);
+        let used: Vec<(&str, &str)> =
+            ways.iter().filter(|w| w.used).map(|w| (w.domain.as_str(), w.by)).collect();
+        assert_eq!(used, [("ddr", "bus_dcvs")]);
     }
 
     #[test]

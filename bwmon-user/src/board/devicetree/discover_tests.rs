@@ -14,6 +14,8 @@ fn bare(mut board: Board) -> Board {
     for domain in &mut board.domains {
         domain.icc_nodes = None;
         domain.devfreq = None;
+        domain.icc.clear();
+        domain.bus_dcvs = None;
     }
     for monitor in &mut board.monitors {
         monitor.doubt = None;

@@ -129,6 +129,8 @@ fn domains(blocks: &[Block], monitors: &[Monitor], problems: &mut Vec<Problem>) 
             icc_tags: path.and_then(Path::tags),
             table,
             devfreq: None,
+            icc: Vec::new(),
+            bus_dcvs: None,
         }
     });
     domains.collect()

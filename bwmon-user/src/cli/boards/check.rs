@@ -1,5 +1,6 @@
 //! `bwmon boards check`.
 
+use super::show;
 use crate::board::{Basis, Board, faults, parse};
 use crate::cli::output::{json, line, say};
 use crate::cli::{Answer, common};
@@ -111,7 +112,7 @@ fn notes(board: &Board) -> Vec<String> {
         if basis != Basis::Decimal {
             notes.push(format!("kBps of domain {}: {}", domain.name, basis.text()));
         }
-        if domain.devfreq.is_none() {
+        if show::vote_path(domain).is_none() {
             notes.push(format!("domain {} has no vote path: it is not governed live", domain.name));
         }
     }

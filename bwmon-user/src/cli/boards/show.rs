@@ -1,6 +1,6 @@
 //! `bwmon boards show`.
 
-use crate::board::{Basis, Board, Domain, Level, builtin_text};
+use crate::board::{Basis, Board, DevfreqKnob, Domain, Level, builtin_text};
 use crate::cli::output::{grouped, json, line, table};
 use crate::cli::{Answer, common};
 
@@ -76,9 +76,7 @@ pub(super) fn domain(board: &Board, domain: &Domain) -> String {
     if let Some((src, dst)) = domain.icc_tags {
         text += &format!("tags: {src} {dst}\n");
     }
-    if let Some(path) = &domain.devfreq {
-        text += &format!("votes through: devfreq {}\n", path.device);
-    }
+    text += &vote_path(domain).map_or_else(String::new, |path| format!("votes through: {path}\n"));
     let basis = Basis::of(&domain.table);
     if basis != Basis::Decimal {
         text += &format!("kBps: {}\n", basis.text());
@@ -94,4 +92,19 @@ pub(super) fn domain(board: &Board, domain: &Domain) -> String {
         .collect();
     text += &table(&header, &header, rows);
     text
+}
+
+/// The vote path that the board names, in the order in which `run` looks for one.
+pub(super) fn vote_path(domain: &Domain) -> Option<String> {
+    if let Some(path) = &domain.devfreq {
+        let files = match path.through {
+            DevfreqKnob::Userspace => "the governor userspace",
+            DevfreqKnob::Limits => "min_freq and max_freq",
+        };
+        return Some(format!("devfreq {}, {files}", path.device));
+    }
+    if let [first, ..] = domain.icc.as_slice() {
+        return Some(format!("the interconnect test client, {} -> {}", first.src, first.dst));
+    }
+    domain.bus_dcvs.as_ref().map(|path| format!("bus_dcvs {}", path.hw))
 }

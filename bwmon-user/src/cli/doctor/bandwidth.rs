@@ -3,6 +3,7 @@
 use crate::board::{Board, Domain};
 use crate::calibrate::{FAR_BEYOND_CACHES_KB, Kind, Traffic};
 use crate::cli::common;
+use crate::journal;
 use crate::live::in_force::InForce;
 use crate::live::reached::{Load, Reached};
 use crate::live::{Generator, Machine, MonotonicClock};
@@ -45,7 +46,10 @@ pub(super) fn of_journal(board: &Board, name: &str) -> anyhow::Result<Vec<Reache
         }
     }
     let mut best: BTreeMap<String, (Kbps, Kbps)> = BTreeMap::new();
-    while let Some((_, text)) = reader.next_entry()? {
+    while let Some((line, text)) = reader.read()? {
+        if matches!(line, journal::Line::Note(_)) {
+            continue;
+        }
         let entry: Line = serde_json::from_str(text)?;
         for domain in entry.domains {
             if let (Some(peak), Some(level)) = (domain.peak, levels.get(&domain.name)) {

@@ -70,16 +70,16 @@ fn node(node: &Node) -> Vec<String> {
     let mut rows = vec![format!(
         " {}{of}: peak {} kBps, average {} kBps",
         votes.node,
-        grouped(votes.peak.0),
-        grouped(votes.avg.0)
+        grouped(votes.peak_kbps.0),
+        grouped(votes.avg_kbps.0)
     )];
     rows.extend(votes.votes.iter().zip(&node.owners).map(|(vote, owner)| {
         format!(
             "   {} tag {}: peak {}, average {}: {owner}",
             vote.consumer,
             vote.tag,
-            grouped(vote.peak.0),
-            grouped(vote.avg.0)
+            grouped(vote.peak_kbps.0),
+            grouped(vote.avg_kbps.0)
         )
     }));
     rows

@@ -8,6 +8,17 @@ pub(super) struct Marked {
     pub(super) text: String,
     /// The line of each mark, by its number.
     pub(super) lines: Vec<usize>,
+    /// Line and column (in the marked text) of each mark, and its length.
+    inserted: Vec<(usize, usize, usize)>,
+}
+
+impl Marked {
+    /// The column in the plain text of what stands at `column` of `line` in the marked one.
+    pub(super) fn plain_column(&self, line: usize, column: usize) -> usize {
+        let before = |(at, from, _): &&(usize, usize, usize)| *at == line && *from < column;
+        let marks: usize = self.inserted.iter().filter(before).map(|(_, _, length)| length).sum();
+        column.saturating_sub(marks).max(1)
+    }
 }
 
 /// Marks every statement of `ast`, whose text is `text`, that stands where another statement could
@@ -29,16 +40,19 @@ pub(super) fn mark(ast: &AST, text: &str) -> Marked {
     starts.sort_unstable();
     starts.dedup();
     let (mut marked, mut lines, mut next) = (String::new(), Vec::new(), starts.iter().peekable());
-    let mut line = 1;
+    let (mut line, mut column, mut inserted) = (1, 1, Vec::new());
     for (at, letter) in text.chars().enumerate() {
         if next.next_if(|start| **start == at).is_some() {
-            marked.push_str(&format!("{MARKER} {}; ", lines.len()));
+            let mark = format!("{MARKER} {}; ", lines.len());
+            inserted.push((line, column, mark.len()));
+            column += mark.len();
+            marked.push_str(&mark);
             lines.push(line);
         }
-        line += usize::from(letter == '\n');
+        (line, column) = if letter == '\n' { (line + 1, 1) } else { (line, column + 1) };
         marked.push(letter);
     }
-    Marked { text: marked, lines }
+    Marked { text: marked, lines, inserted }
 }
 
 /// The first position of a statement or of anything in it: that of an assignment is its operator's.

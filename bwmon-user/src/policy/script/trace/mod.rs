@@ -13,7 +13,8 @@ use super::{Budget, MAX_OPERATIONS, ScriptPolicy, Source, limits};
 use crate::board::Board;
 use crate::diag::Diagnostic;
 use crate::observe::Observation;
-use crate::policy::{Policy, PolicyFault, Proposal};
+use crate::policy::{Policy, PolicyEvent, PolicyFault, Proposal};
+use marks::Marked;
 use recorder::Recorder;
 use rhai::{Dynamic, Engine, OptimizationLevel};
 use std::cell::RefCell;
@@ -28,7 +29,7 @@ const MORE_OPERATIONS: u64 = 4;
 pub struct Traced {
     policy: ScriptPolicy,
     recorder: Rc<RefCell<Recorder>>,
-    marked: bool,
+    marks: Option<Marked>,
 }
 
 impl Traced {
@@ -45,23 +46,23 @@ impl Traced {
         let plain = ScriptPolicy::new(source.clone(), board, set)?;
         let recorder = Rc::new(RefCell::new(Recorder::default()));
         if let Some(marked) = marked(&source, board) {
-            recorder.borrow_mut().lines = marked.lines;
+            recorder.borrow_mut().lines.clone_from(&marked.lines);
             let budget = Budget::of(MAX_OPERATIONS * MORE_OPERATIONS);
             let watched = recorder.clone();
-            let text = Source { name: source.name.clone(), text: marked.text };
+            let text = Source { name: source.name.clone(), text: marked.text.clone() };
             let made = ScriptPolicy::made(source, &text, board, set, budget, |engine| {
                 watch(engine, &watched);
             });
             if let Ok(policy) = made {
-                return Ok(Self { policy, recorder, marked: true });
+                return Ok(Self { policy, recorder, marks: Some(marked) });
             }
         }
-        Ok(Self { policy: plain, recorder, marked: false })
+        Ok(Self { policy: plain, recorder, marks: None })
     }
 
     /// The lines reached since it was made; `None` where they cannot be told.
     pub fn coverage(&self) -> Option<Coverage> {
-        self.marked.then(|| self.recorder.borrow().coverage())
+        self.marks.as_ref().map(|_| self.recorder.borrow().coverage())
     }
 
     /// The statements of the last call, in order.
@@ -79,16 +80,33 @@ impl Policy for Traced {
         self.recorder.borrow_mut().begin();
         let answer = self.policy.decide(all, domain);
         self.recorder.borrow_mut().end(self.policy.state_of(domain));
-        answer
+        answer.map_err(|mut fault| {
+            if let (Some(place), Some(marks)) = (&mut fault.diagnostic.place, &self.marks) {
+                place.column = marks.plain_column(place.line, place.column);
+            }
+            fault
+        })
     }
 
     fn reset(&mut self, domain: usize) {
         self.policy.reset(domain);
     }
+
+    fn event(&mut self, domain: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        self.policy.event(domain, event)
+    }
+
+    fn state(&self, domain: usize) -> Option<serde_json::Value> {
+        self.policy.state(domain)
+    }
+
+    fn digest(&self) -> &str {
+        self.policy.digest()
+    }
 }
 
 /// The script with its marks; `None` if it does not parse.
-fn marked(source: &Source, board: &Board) -> Option<marks::Marked> {
+fn marked(source: &Source, board: &Board) -> Option<Marked> {
     let mut engine = limits::limited_engine(&Budget::default());
     super::vocabulary::register(&mut engine, &super::Shared::new(board));
     // Only positions are wanted: the script has been compiled with its tunables already.
@@ -106,10 +124,12 @@ fn watch(engine: &mut Engine, recorder: &Rc<RefCell<Recorder>>) {
     let made = engine.register_custom_syntax([MARKER, "$int$"], false, move |context, inputs| {
         let number = inputs.first().and_then(|input| input.get_literal_value::<i64>());
         if let Some(number) = number.and_then(|number| usize::try_from(number).ok()) {
-            let level = context.call_level();
+            // Each function has a scope of its own; the engine's call level also counts some
+            // expressions.
+            let frame = std::ptr::from_ref(context.scope()).addr();
             let this = context.this_ptr().cloned();
             let variables = context.scope().iter_raw().map(|(name, _, value)| (name, value));
-            recorder.borrow_mut().reached(number, level, variables, this.as_ref());
+            recorder.borrow_mut().reached(number, frame, variables, this.as_ref());
         }
         Ok(Dynamic::UNIT)
     });

@@ -58,6 +58,8 @@ pub(super) struct Recorder {
     pub(super) lines: Vec<usize>,
     hits: BTreeMap<usize, u64>,
     steps: Vec<Step>,
+    /// The scopes of the functions that are running, outermost first.
+    frames: Vec<usize>,
     /// Values by depth and name, as they were at the last mark.
     known: BTreeMap<(usize, String), String>,
 }
@@ -67,13 +69,14 @@ impl Recorder {
     pub(super) fn begin(&mut self) {
         self.steps.clear();
         self.known.clear();
+        self.frames.clear();
     }
 
     /// A statement is about to run.
     pub(super) fn reached<'a>(
         &mut self,
         number: usize,
-        depth: usize,
+        frame: usize,
         variables: impl Iterator<Item = (&'a str, &'a Dynamic)>,
         this: Option<&Dynamic>,
     ) {
@@ -82,11 +85,21 @@ impl Recorder {
         if self.steps.len() == MOST_STEPS {
             return;
         }
+        let depth = self.depth(frame);
         let seen: Vec<(String, String)> =
             variables.filter_map(|(name, value)| Some((name.to_owned(), shown(value)?))).collect();
         self.note(depth, seen);
         self.note_state(this);
         self.steps.push(Step { line, depth, changed: Vec::new() });
+    }
+
+    /// How deep the function with the scope `frame` is; those deeper have returned.
+    fn depth(&mut self, frame: usize) -> usize {
+        match self.frames.iter().position(|known| *known == frame) {
+            Some(place) => self.frames.truncate(place + 1),
+            None => self.frames.push(frame),
+        }
+        self.frames.len()
     }
 
     /// The call has ended; `this` is the state after it.
