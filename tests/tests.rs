@@ -45,6 +45,15 @@ mod products_guide;
 // `bwmon boards` and bad board files.
 mod boards;
 
+// `bwmon boards show`, `check` and `probe`, and `run` on the board of a device tree.
+mod board_probe;
+
+// `bwmon doctor` on a fake machine: ways to vote, votes in force, floors, bandwidth.
+mod doctor;
+
+// `bwmon calibrate`: on the simulator, where the answer is known, and refused live.
+mod calibrate;
+
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 

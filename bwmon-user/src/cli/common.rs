@@ -1,8 +1,10 @@
 //! What several verbs take: boards, policies, tunables, journals.
 
+use super::output::say;
 use crate::board::{self, Board, builtin, builtin_ids};
 use crate::diag::did_you_mean;
 use crate::journal::{Header, Reader};
+use crate::live::Machine;
 pub(super) use crate::live::text_of;
 use crate::policy::script::Source;
 use crate::policy::{self, PolicySpec, library, stage};
@@ -110,6 +112,27 @@ pub(super) fn board(name: &str) -> anyhow::Result<Board> {
         Some(near) => bail!("there is no board {name}; did you mean {near}?"),
         None => bail!("there is no board {name}; `bwmon boards` lists the built-in ones"),
     }
+}
+
+/// The board of this machine, from its device tree and the built-in board that fits; says which it is
+/// and why.
+pub(super) fn machine_board(machine: &Machine) -> anyhow::Result<Board> {
+    let identity = machine.identify();
+    let Some(board) = identity.board else {
+        bail!(
+            "{}; give a board with --board FILE (`bwmon boards`), or run a policy on a simulated board \
+             with `bwmon sim`; `bwmon doctor` and `bwmon boards probe` say what this machine has",
+            identity.why
+        );
+    };
+    say(&format!("bwmon: board {}: {}", board.id, identity.why));
+    let marks = identity.marks.len();
+    if marks > 0 {
+        say(&format!(
+            "bwmon: {marks} level(s) may not be there on this machine (`bwmon boards probe`)"
+        ));
+    }
+    Ok(board)
 }
 
 /// Whether the file `name` begins as journals do.

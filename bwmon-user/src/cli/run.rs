@@ -8,7 +8,7 @@ use crate::agent::{Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::policy::canary::Rule;
 use crate::units::Nanos;
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let board = match (&args.board, picked.board()) {
         (Some(name), _) => common::board(name)?,
         (None, Some(board)) => board?,
-        (None, None) => machine.board().ok_or_else(|| no_board(&machine))?,
+        (None, None) => common::machine_board(&machine)?,
     };
     let fitted = args.choice.fit(&picked, &board, mode.unvoted())?;
     for note in picked.notes.iter().chain(&fitted.notes) {
@@ -156,16 +156,6 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         bail!("not put back: {}; run `bwmon restore`", summary.not_restored.join("; "));
     }
     Ok(Answer::Yes)
-}
-
-fn no_board(machine: &Machine) -> anyhow::Error {
-    if machine.bwmon_devices().is_empty() {
-        return anyhow!(
-            "this machine has no BWMON hardware that bwmon knows; `bwmon sim` runs a policy on a \
-             simulated board, `bwmon doctor` says what this machine has"
-        );
-    }
-    anyhow!("no built-in board fits this machine; give one with --board FILE (`bwmon boards`)")
 }
 
 /// What an earlier agent could not put back is put back before anything new is noted.
