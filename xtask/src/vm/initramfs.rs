@@ -1,6 +1,6 @@
 //! What the guest finds in its root folder.
 
-use super::{cpio, guest::Programs, kernel::Kernel, modules};
+use super::{cpio, guest::Programs, kernel::Kernel, kmod, modules};
 use crate::ctx::Ctx;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -18,6 +18,7 @@ pub(crate) fn write(
     dir: &Path,
     kernel: &Kernel,
     programs: &Programs,
+    module: &Path,
 ) -> Result<PathBuf> {
     let path = dir.join("initramfs.cpio");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -31,6 +32,8 @@ pub(crate) fn write(
     add(&mut archive, "bwmon", 0o755, &programs.bwmon)?;
     add(&mut archive, "board.toml", 0o644, &ctx.root.join("tests/vm/board.toml"))?;
     add_modules(&mut archive, kernel)?;
+    // Not in the order: a scenario inserts it.
+    add(&mut archive, &format!("modules/{}", kmod::MODULE), 0o644, module)?;
     add_policies(&mut archive, &ctx.root.join("policies"))?;
     archive.finish()?;
     Ok(path)

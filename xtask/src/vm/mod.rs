@@ -5,9 +5,12 @@
 
 mod console;
 mod cpio;
+mod foreign;
 mod guest;
+mod headers;
 mod initramfs;
 mod kernel;
+mod kmod;
 mod modules;
 mod needs;
 mod qemu;
@@ -56,7 +59,7 @@ struct Boot {
 /// machines really run.
 const BOOTS: [Boot; 2] = [
     Boot { name: "relaxed", scenarios: &["watching", "agreeing"], cmdline: "iomem=relaxed" },
-    Boot { name: "strict", scenarios: &["governing", "killed", "yielding"], cmdline: "" },
+    Boot { name: "strict", scenarios: &["governing", "killed", "yielding", "voting"], cmdline: "" },
 ];
 
 fn names() -> clap::builder::PossibleValuesParser {
@@ -73,8 +76,9 @@ pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     let dir = ctx.target_dir.join("vm");
     std::fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let kernel = kernel::fetch(&dir, &args.kernel)?;
+    let module = kmod::build(ctx, &dir, &kernel)?;
     let programs = guest::build(ctx)?;
-    let initramfs = initramfs::write(ctx, &dir, &kernel, &programs)?;
+    let initramfs = initramfs::write(ctx, &dir, &kernel, &programs, &module)?;
     let dtb = tree::build(ctx, &dir)?;
     let machine = qemu::Machine { kernel: kernel.image.clone(), initramfs, dtb };
     let mut report = summary::Report::default();

@@ -6,6 +6,7 @@ mod journal;
 mod killed;
 mod recorded;
 mod rules;
+mod voting;
 mod watching;
 mod yielding;
 
@@ -19,12 +20,13 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 5] = [
+const ALL: [(&str, Scenario); 6] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
     ("killed", killed::run),
     ("yielding", yielding::run),
+    ("voting", voting::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.
