@@ -59,7 +59,7 @@ fn prepare() -> Result<cmdline::Options> {
     mounts::mount_all()?;
     let options = cmdline::Options::read()?;
     modules::insert_all()?;
-    machine::wait_until_ready()?;
+    machine::wait_until_ready(options.driver)?;
     Ok(options)
 }
 

@@ -1,6 +1,6 @@
 //! What the guest finds in its root folder.
 
-use super::{cpio, guest::Programs, kernel::Kernel, kmod, modules};
+use super::{cpio, guest::Programs, kmod, modules::Modules};
 use crate::ctx::Ctx;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -16,7 +16,7 @@ type Archive = cpio::Writer<BufWriter<File>>;
 pub(crate) fn write(
     ctx: &Ctx,
     dir: &Path,
-    kernel: &Kernel,
+    modules: &Modules,
     programs: &Programs,
     module: &Path,
 ) -> Result<PathBuf> {
@@ -31,7 +31,7 @@ pub(crate) fn write(
     add(&mut archive, "init", 0o755, &programs.init)?;
     add(&mut archive, "bwmon", 0o755, &programs.bwmon)?;
     add(&mut archive, "board.toml", 0o644, &ctx.root.join("tests/vm/board.toml"))?;
-    add_modules(&mut archive, kernel)?;
+    add_modules(&mut archive, modules)?;
     // Not in the order: a scenario inserts it.
     add(&mut archive, &format!("modules/{}", kmod::MODULE), 0o644, module)?;
     add_policies(&mut archive, &ctx.root.join("policies"))?;
@@ -45,11 +45,11 @@ fn add(archive: &mut Archive, name: &str, mode: u32, from: &Path) -> Result<()> 
 }
 
 /// The modules and, in `modules/order`, their names in the order of insertion.
-fn add_modules(archive: &mut Archive, kernel: &Kernel) -> Result<()> {
+fn add_modules(archive: &mut Archive, modules: &Modules) -> Result<()> {
     let mut order = String::new();
-    for file in modules::files(kernel)? {
-        let name = file_name(&file)?;
-        add(archive, &format!("modules/{name}"), 0o644, &file)?;
+    for file in &modules.files {
+        let name = file_name(file)?;
+        add(archive, &format!("modules/{name}"), 0o644, file)?;
         order.push_str(&name);
         order.push('\n');
     }

@@ -4,6 +4,7 @@ mod agreeing;
 mod governing;
 mod journal;
 mod killed;
+mod offered;
 mod recorded;
 mod rules;
 mod voting;
@@ -20,12 +21,13 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 6] = [
+const ALL: [(&str, Scenario); 7] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
     ("killed", killed::run),
     ("yielding", yielding::run),
+    ("offered", offered::run),
     ("voting", voting::run),
 ];
 
