@@ -21,8 +21,14 @@ mod model;
 // `bwmon policy check` and bad policies at every door that takes one.
 mod policies;
 
+// `bwmon policy check`: lints as text, JSON and annotations.
+mod lint;
+
 // `bwmon policy test`: specs beside policies, shipped ones, and those that are wrong.
 mod policy_spec;
+
+// `bwmon policy explain`, `new`, `list`, `show` and the coverage of `test`.
+mod policy_tools;
 
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
@@ -32,6 +38,9 @@ mod boards;
 
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
+
+// A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
+mod reload;
 
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;

@@ -3,8 +3,12 @@
 use crate::board::{Board, Level};
 use crate::decide::{Decision, Ownership, RailState, Rails, decide};
 use crate::diag::Diagnostic;
+use crate::journal::Note;
 use crate::observe::{Observation, Observer, Standing};
-use crate::policy::{Ask, FaultKind, Ladder, Mainline, Policy, PolicyFault, Proposal};
+use crate::policy::canary::Canary;
+use crate::policy::{
+    Ask, Fall, FaultKind, Ladder, Mainline, Policy, PolicyEvent, PolicyFault, Proposal,
+};
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -19,6 +23,8 @@ pub enum Origin {
     Fault(PolicyFault),
     /// The native rule's, because the policy is set aside after repeated faults.
     Aside,
+    /// The native rule's, because the policy is demoted until it is replaced.
+    Demoted,
 }
 
 /// One domain's part of a tick.
@@ -53,6 +59,9 @@ pub struct Governor {
     domains: Vec<DomainState>,
     ticks: Vec<DomainTick>,
     tally: Tally,
+    canary: Option<Canary>,
+    cpus_online: Option<u32>,
+    notes: Vec<Note>,
 }
 
 /// How often the policy did not have its way.
@@ -62,6 +71,8 @@ pub struct Tally {
     pub faults: u64,
     /// Decisions that were the native rule's, because of a fault or while the policy was aside.
     pub fallbacks: u64,
+    /// Domains for which the policy is demoted.
+    pub demoted: u64,
     /// The first fault, in one line.
     pub first_fault: Option<String>,
 }
@@ -92,6 +103,9 @@ impl Governor {
             domains,
             ticks: Vec::with_capacity(board.domains.len()),
             tally: Tally::default(),
+            canary: None,
+            cpus_online: None,
+            notes: Vec::new(),
             board,
         }
     }
@@ -111,8 +125,96 @@ impl Governor {
         self.domains.get(domain).and_then(|state| state.level)
     }
 
+    /// Lets `policy` decide from the next tick on. Levels, hold times and rails stay; what counted
+    /// against the old policy does not count against this one, and it is offered the old one's state.
+    pub fn replace(&mut self, policy: Box<dyn Policy>) {
+        let old = std::mem::replace(&mut self.policy, policy);
+        self.canary = None;
+        self.forgive();
+        for domain in 0..self.domains.len() {
+            let event = PolicyEvent::Reload {
+                old_state: old.state(domain),
+                old_digest: old.digest().to_owned(),
+            };
+            self.tell(domain, &event, Nanos(0));
+        }
+    }
+
+    /// Lets `canary` run in shadow from the next tick on; one that runs already is dropped.
+    pub fn start_canary(&mut self, canary: Canary) {
+        self.canary = Some(canary);
+    }
+
+    /// What happened in the last tick besides its decisions.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn forgive(&mut self) {
+        self.tally.demoted = 0;
+        for domain in &mut self.domains {
+            domain.ladder = Ladder::default();
+        }
+    }
+
+    /// Tells the policy of `event`. A fault is counted and costs it its state, no more.
+    fn tell(&mut self, domain: usize, event: &PolicyEvent, now: Nanos) {
+        let Some(state) = self.domains.get_mut(domain) else { return };
+        if state.ladder.is_demoted() {
+            return;
+        }
+        if let Err(fault) = self.policy.event(domain, event) {
+            self.tally.faults += 1;
+            self.tally.first_fault.get_or_insert_with(|| fault.line());
+            state.ladder.fault(now);
+        }
+    }
+
+    /// What the sample says besides the monitors.
+    fn events(&mut self, sample: &Sample) {
+        let now = sample.window.end_ns;
+        let probes = &sample.probes;
+        if probes.slept_ns.0 > 0 {
+            let event = PolicyEvent::Resumed { slept_ms: probes.slept_ns.as_ms() };
+            (0..self.domains.len()).for_each(|domain| self.tell(domain, &event, now));
+        }
+        let Some(cpus) = probes.cpus_online else { return };
+        if self.cpus_online.replace(cpus).is_some_and(|before| before != cpus) {
+            let event = PolicyEvent::CpusChanged { cpus };
+            (0..self.domains.len()).for_each(|domain| self.tell(domain, &event, now));
+        }
+    }
+
     /// Walks the road for `sample`; the answer has one entry per domain.
     pub fn tick(&mut self, sample: &Sample) -> &[DomainTick] {
+        self.events(sample);
+        self.decide_all(sample);
+        self.watch_canary(sample.window.end_ns);
+        &self.ticks
+    }
+
+    /// The canary's tick, and its end.
+    fn watch_canary(&mut self, now: Nanos) {
+        let Some(mut canary) = self.canary.take() else { return };
+        let tables = self.board.domains.iter().map(|domain| &domain.table);
+        let rails = self.domains.iter().map(|domain| &domain.rails);
+        let levels = self.ticks.iter().map(|tick| tick.decision.level);
+        let decided =
+            tables.zip(rails).zip(levels).map(|((table, rails), level)| (table, rails, level));
+        canary.tick(self.observer.last(), decided);
+        if !canary.is_over(now) {
+            self.canary = Some(canary);
+            return;
+        }
+        let (end, policy) = canary.end();
+        if end.promoted {
+            self.policy = policy;
+            self.forgive();
+        }
+        self.notes.push(Note::CanaryEnd(end));
+    }
+
+    fn decide_all(&mut self, sample: &Sample) {
         let standings = self.domains.iter().map(|domain| Standing {
             level: domain.level,
             changed_at: domain.state.changed_at,
@@ -122,9 +224,9 @@ impl Governor {
         let observations = self.observer.observe(&self.board, sample, standings);
         self.ticks.clear();
         let now = sample.window.end_ns;
-        let tables = self.board.domains.iter().map(|domain| &domain.table);
-        for (index, ((state, table), observation)) in
-            self.domains.iter_mut().zip(tables).zip(observations).enumerate()
+        let described = self.board.domains.iter().map(|domain| (&domain.name, &domain.table));
+        for (index, ((state, (name, table)), observation)) in
+            self.domains.iter_mut().zip(described).zip(observations).enumerate()
         {
             // The native rule sees every sample, so that it is warm when it has to stand in.
             let native = self.fallback.decide(observations, index);
@@ -136,6 +238,8 @@ impl Governor {
                     Ok(proposal) => Ok(proposal),
                     Err(fault) => Err(Origin::Fault(fault)),
                 }
+            } else if state.ladder.is_demoted() {
+                Err(Origin::Demoted)
             } else {
                 Err(Origin::Aside)
             };
@@ -146,7 +250,11 @@ impl Governor {
                     if let Origin::Fault(fault) = &origin {
                         self.tally.faults += 1;
                         self.tally.first_fault.get_or_insert_with(|| fault.line());
-                        state.ladder.fault(now);
+                        if state.ladder.fault(now) == Fall::Demoted {
+                            self.tally.demoted += 1;
+                            let domain = name.clone();
+                            self.notes.push(Note::Demoted { domain, fault: fault.line() });
+                        }
                         self.policy.reset(index);
                     }
                     (native.unwrap_or_else(|_| Proposal::new(Ask::Max, "no rule")), origin)
@@ -163,7 +271,6 @@ impl Governor {
                 vote,
             });
         }
-        &self.ticks
     }
 
     /// The last tick.

@@ -1,6 +1,9 @@
 //! The four doors between the road and a machine, a simulation or a recording.
 
-use crate::journal::{EntryView, JournalError};
+use crate::diag::Diagnostic;
+use crate::journal::{EntryView, JournalError, Note};
+use crate::policy::PolicySpec;
+use crate::policy::canary::Rule;
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -64,6 +67,46 @@ pub trait JournalSink {
     /// # Errors
     /// When it could not be written. The loop counts this and goes on governing.
     fn append(&mut self, entry: &EntryView<'_>) -> Result<(), JournalError>;
+
+    /// Appends what happened between two ticks.
+    ///
+    /// # Errors
+    /// When it could not be written. The loop counts this and goes on governing.
+    fn note(&mut self, _note: &Note) -> Result<(), JournalError> {
+        Ok(())
+    }
+}
+
+/// What the loop is asked to do between two ticks.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Another policy is to decide: at once, or after it has been a canary.
+    Replace {
+        /// The policy; it has been checked.
+        policy: Box<PolicySpec>,
+        /// For so many milliseconds in shadow first, judged by the rule.
+        canary: Option<(u64, Rule)>,
+    },
+}
+
+/// Where commands come from.
+pub trait Control {
+    /// The next command, if there is one. Asked once before each tick.
+    fn next(&mut self) -> Option<Command>;
+
+    /// The last command could not be obeyed; nothing has changed.
+    fn refused(&mut self, why: &Diagnostic);
+}
+
+/// No commands.
+#[derive(Debug, Default)]
+pub struct NoControl;
+
+impl Control for NoControl {
+    fn next(&mut self) -> Option<Command> {
+        None
+    }
+    fn refused(&mut self, _: &Diagnostic) {}
 }
 
 /// No journal.

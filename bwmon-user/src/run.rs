@@ -1,8 +1,13 @@
 //! The one loop: live, in simulation and in replay.
 
+use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
-use crate::journal::EntryView;
-use crate::ports::{Actuator, Clock, CounterSource, JournalSink, SourceError};
+use crate::journal::Note;
+use crate::journal::{EntryView, JournalError};
+use crate::policy::canary::Canary;
+use crate::ports::{
+    Actuator, Clock, Command, Control, CounterSource, JournalSink, NoControl, SourceError,
+};
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::Applied;
@@ -66,6 +71,25 @@ where
     C: Clock,
     J: JournalSink,
 {
+    run_under(governor, doors, pace, &mut NoControl)
+}
+
+/// The same, obeying at most one command before each tick.
+///
+/// # Errors
+/// When the source fails.
+pub fn run_under<S, A, C, J>(
+    governor: &mut Governor,
+    doors: Doors<'_, S, A, C, J>,
+    pace: Pace<'_>,
+    control: &mut dyn Control,
+) -> Result<RunStats, SourceError>
+where
+    S: CounterSource,
+    A: Actuator,
+    C: Clock,
+    J: JournalSink,
+{
     let Doors { source, actuator, clock, journal } = doors;
     let mut stats = RunStats::default();
     let mut sample = Sample::default();
@@ -75,6 +99,12 @@ where
     while pace.ticks.is_none_or(|ticks| stats.ticks < ticks) && !pace.stop.load(Ordering::Relaxed) {
         clock.sleep_until(grid(start, pace.period, point));
         sample.tick = point - 1;
+        if let Some(command) = control.next() {
+            match obey(governor, command) {
+                Ok(note) => stats.written(journal.note(&note)),
+                Err(why) => control.refused(&why),
+            }
+        }
         match source.read(&mut sample) {
             Ok(()) => {}
             Err(SourceError::End) => break,
@@ -82,15 +112,44 @@ where
         }
         walk(governor, actuator, &sample, &mut applied, &mut stats);
         let entry = EntryView::new(governor.board(), &sample, governor.last(), &applied);
-        if let Err(error) = journal.append(&entry) {
-            stats.journal_errors += 1;
-            stats.journal_error.get_or_insert_with(|| error.to_string());
+        stats.written(journal.append(&entry));
+        for note in governor.take_notes() {
+            stats.written(journal.note(&note));
         }
         stats.ticks += 1;
         point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
     }
     stats.tally = governor.tally().clone();
     Ok(stats)
+}
+
+impl RunStats {
+    fn written(&mut self, written: Result<(), JournalError>) {
+        if let Err(error) = written {
+            self.journal_errors += 1;
+            self.journal_error.get_or_insert_with(|| error.to_string());
+        }
+    }
+}
+
+/// Does what `command` says, and answers what is to be written down of it.
+///
+/// # Errors
+/// A policy that cannot be made; nothing has changed then.
+pub fn obey(governor: &mut Governor, command: Command) -> Result<Note, Diagnostic> {
+    let Command::Replace { policy, canary } = command;
+    let (made, record) = policy.build(governor.board())?;
+    Ok(match canary {
+        None => {
+            governor.replace(made);
+            Note::Policy { policy: record }
+        }
+        Some((ms, rule)) => {
+            let canary = Canary::new(made, governor.board(), ms, rule.clone());
+            governor.start_canary(canary);
+            Note::Canary { policy: record, ms, rule }
+        }
+    })
 }
 
 /// Walks the road for `sample` and gives every vote to the actuator.

@@ -29,6 +29,10 @@ pub struct Window {
     pub end_ns: Nanos,
 }
 
+fn is_none(span: &Nanos) -> bool {
+    span.0 == 0
+}
+
 /// What one monitor said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -83,7 +87,7 @@ pub enum Missing {
     NotStarted,
 }
 
-/// What the probes know at the time of a sample.
+/// What the probes, and the machine besides the monitors, say at the time of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeFacts {
     /// For each domain, the highest peak vote of the other consumers of its path's first node;
@@ -95,4 +99,10 @@ pub struct ProbeFacts {
     pub cpu_max_khz: Option<Khz>,
     /// Probe events lost since the start; `None` without probes.
     pub lost_events: Option<u64>,
+    /// CPUs on line; `None` where it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_online: Option<u32>,
+    /// Time that the machine slept since the sample before; the monotonic clock does not count it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub slept_ns: Nanos,
 }

@@ -2,6 +2,9 @@
 //! putting everything back on every way out.
 
 mod narrator;
+mod reload;
+
+pub use reload::Reload;
 
 use crate::board::Board;
 use crate::governor::Governor;
@@ -9,15 +12,18 @@ use crate::journal::{Header, PolicyRecord, SCHEMA};
 use crate::live::{FileJournal, Machine, Mode, MonotonicClock, Takeover, takeover};
 use crate::policy::PolicySpec;
 use crate::ports::{Actuator, Outcome};
-use crate::run::{Doors, Pace, RunStats, run};
+use crate::run::{Doors, Pace, RunStats, run_under};
 use crate::units::Nanos;
 use anyhow::{Context, anyhow};
 use narrator::Narrator;
+pub(crate) use narrator::news;
+use reload::{Commands, Loader, Nudge};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Everything that a run needs.
@@ -35,6 +41,8 @@ pub struct Plan {
     pub period: Nanos,
     /// Samples after which to stop.
     pub ticks: Option<u64>,
+    /// How the policy's file is followed.
+    pub reload: Reload,
     /// Where to write the journal.
     pub journal: Option<String>,
     /// Where the lock and the restore file are.
@@ -58,6 +66,8 @@ pub struct Summary {
     pub faults: u64,
     /// Decisions that were the native rule's.
     pub fallbacks: u64,
+    /// Domains for which the policy is demoted.
+    pub demoted: u64,
     /// The policy's first fault.
     pub first_fault: Option<String>,
     /// Level changes taken.
@@ -74,54 +84,69 @@ pub struct Summary {
     pub not_restored: Vec<String>,
 }
 
-/// Signals that end a run in good order.
-const STOPS: [SignalKind; 4] =
-    [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+/// What tells the operator, from any thread.
+type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Runs `plan` until its end, SIGINT, SIGTERM, SIGHUP or SIGQUIT. `say` gets what the operator should know,
-/// one line each.
+/// Signals that end a run in good order, and the one that reloads the policy.
+const SIGNALS: [SignalKind; 4] =
+    [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
+
+/// Runs `plan` until its end, SIGINT, SIGTERM or SIGQUIT; SIGHUP reloads the policy. `say` gets what
+/// the operator should know.
 ///
 /// # Errors
 /// When the machine cannot be taken over or the loop fails. Everything is put back before that.
-pub fn govern(plan: Plan, say: impl Fn(&str) + Send + 'static) -> anyhow::Result<Summary> {
+pub fn govern(plan: Plan, say: impl Fn(&str) + Send + Sync + 'static) -> anyhow::Result<Summary> {
+    let say: Say = Arc::new(say);
     let stop = Arc::new(AtomicBool::new(false));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async move {
-        let mut signals = STOPS
+        let mut signals = SIGNALS
             .map(signal)
             .into_iter()
             .collect::<Result<Vec<_>, _>>()
             .context("cannot listen for signals")?;
         let (done, mut ended) = tokio::sync::oneshot::channel();
         let flag = stop.clone();
+        let (nudge, nudges) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("bwmon-govern".into())
             // Policies may call eight deep; a debug build takes 130 KiB for each.
             .stack_size(4 * 1024 * 1024)
             .spawn(move || {
-                let summary = govern_here(&plan, &flag, &say);
+                let summary = govern_here(&plan, &flag, nudges, &say);
                 let _ = done.send(());
                 summary
             })
             .context("cannot start the governing thread")?;
-        let [interrupt, terminate, hangup, quit] = signals.as_mut_slice() else {
+        let [interrupt, terminate, quit, hangup] = signals.as_mut_slice() else {
             return Err(anyhow!("four signals were asked for"));
         };
-        tokio::select! {
-            _ = &mut ended => {}
-            _ = interrupt.recv() => stop.store(true, Ordering::Relaxed),
-            _ = terminate.recv() => stop.store(true, Ordering::Relaxed),
-            _ = hangup.recv() => stop.store(true, Ordering::Relaxed),
-            _ = quit.recv() => stop.store(true, Ordering::Relaxed),
+        loop {
+            tokio::select! {
+                _ = &mut ended => break,
+                _ = interrupt.recv() => break,
+                _ = terminate.recv() => break,
+                _ = quit.recv() => break,
+                // A loader that is gone has nobody to load for.
+                _ = hangup.recv() => drop(nudge.send(Nudge::Hangup)),
+            }
         }
+        stop.store(true, Ordering::Relaxed);
+        drop(nudge);
         thread.join().map_err(|_| anyhow!("the governing thread panicked; run `bwmon restore`"))?
     })
 }
 
-fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::Result<Summary> {
+fn govern_here(
+    plan: &Plan,
+    stop: &AtomicBool,
+    nudges: Receiver<Nudge>,
+    say: &Say,
+) -> anyhow::Result<Summary> {
     // Policy and journal first: what is wrong with them must not cost the machine a takeover.
     let (policy, record) = plan.policy.clone().build(&plan.board)?;
     let file = plan.journal.as_deref().map(FileJournal::create).transpose()?;
@@ -144,7 +169,8 @@ fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::R
             journal: &mut journal,
         };
         let pace = Pace { period: plan.period, ticks: plan.ticks, stop };
-        anyhow::Ok(run(&mut governor, doors, pace)?)
+        let mut commands = follow(plan, &record, nudges, say)?;
+        anyhow::Ok(run_under(&mut governor, doors, pace, &mut commands)?)
     }));
     let lost_events = source.probe_reader().and_then(|reader| reader.lost().ok());
     // The block is quiet and its page free before the kernel's driver gets it back.
@@ -159,6 +185,24 @@ fn govern_here(plan: &Plan, stop: &AtomicBool, say: &impl Fn(&str)) -> anyhow::R
         Err(_) => return Err(failed(anyhow!("the governing loop panicked"), &not_restored)),
     };
     Ok(summary(plan, &record, stats, lost_events, restored, not_restored))
+}
+
+/// Starts the loader; it ends when the other end of `nudges` is gone.
+fn follow(
+    plan: &Plan,
+    record: &PolicyRecord,
+    nudges: Receiver<Nudge>,
+    say: &Say,
+) -> anyhow::Result<Commands> {
+    let (sender, commands) = std::sync::mpsc::sync_channel(1);
+    let digest = record.digest.clone();
+    let loader = Loader::new(plan.reload.clone(), plan.board.clone(), digest, sender, say.clone());
+    std::thread::Builder::new()
+        .name("bwmon-loader".into())
+        .stack_size(4 * 1024 * 1024)
+        .spawn(move || loader.follow(&nudges))
+        .context("cannot start the loader")?;
+    Ok(Commands { commands, say: say.clone() })
 }
 
 fn failed(error: anyhow::Error, not_restored: &[String]) -> anyhow::Error {
@@ -199,6 +243,7 @@ fn summary(
         missed: stats.missed,
         faults: stats.tally.faults,
         fallbacks: stats.tally.fallbacks,
+        demoted: stats.tally.demoted,
         first_fault: stats.tally.first_fault,
         transitions: stats.transitions,
         refused: stats.refused,

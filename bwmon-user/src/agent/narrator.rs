@@ -1,21 +1,23 @@
 //! Telling the operator what changes while the agent runs: once per change, never in a flood.
 
-use crate::journal::{EntryView, Header, JournalError};
+use super::Say;
+use crate::journal::{EntryView, Header, JournalError, Note};
 use crate::live::FileJournal;
+use crate::policy::canary::CanaryEnd;
 use crate::ports::JournalSink;
 use crate::vote::Applied;
 
 /// Writes the journal, and says what an operator should not have to look for in it.
-pub(super) struct Narrator<'a, F> {
+pub(super) struct Narrator<'a> {
     file: Option<FileJournal>,
-    say: &'a F,
+    say: &'a Say,
     /// The last thing said about each domain.
     said: Vec<Option<String>>,
     journal_failed: bool,
 }
 
-impl<'a, F: Fn(&str)> Narrator<'a, F> {
-    pub(super) fn new(file: Option<FileJournal>, say: &'a F) -> Self {
+impl<'a> Narrator<'a> {
+    pub(super) fn new(file: Option<FileJournal>, say: &'a Say) -> Self {
         Self { file, say, said: Vec::new(), journal_failed: false }
     }
 
@@ -50,11 +52,24 @@ impl<'a, F: Fn(&str)> Narrator<'a, F> {
     }
 }
 
-impl<F: Fn(&str)> JournalSink for Narrator<'_, F> {
+impl JournalSink for Narrator<'_> {
     fn append(&mut self, entry: &EntryView<'_>) -> Result<(), JournalError> {
         self.tell(entry);
         let Some(file) = &mut self.file else { return Ok(()) };
         let written = file.append(entry);
+        self.written(written)
+    }
+
+    fn note(&mut self, note: &Note) -> Result<(), JournalError> {
+        (self.say)(&news(note));
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = file.note(note);
+        self.written(written)
+    }
+}
+
+impl Narrator<'_> {
+    fn written(&mut self, written: Result<(), JournalError>) -> Result<(), JournalError> {
         if let Err(error) = &written
             && !self.journal_failed
         {
@@ -62,5 +77,40 @@ impl<F: Fn(&str)> JournalSink for Narrator<'_, F> {
             (self.say)(&format!("{error}; governing goes on without it"));
         }
         written
+    }
+}
+
+/// A note for the operator.
+pub(crate) fn news(note: &Note) -> String {
+    match note {
+        Note::Policy { policy } => {
+            format!("{} ({}) decides from now on", policy.name, policy.digest)
+        }
+        Note::Canary { policy, ms, rule } => format!(
+            "{} ({}) runs in shadow for {ms} ms; it takes over if {rule}",
+            policy.name, policy.digest
+        ),
+        Note::CanaryEnd(end) => canary(end),
+        Note::Demoted { domain, fault } => format!(
+            "domain {domain}: the policy is demoted after repeated faults, the native rule decides \
+             until it is replaced; last fault: {fault}"
+        ),
+    }
+}
+
+fn canary(end: &CanaryEnd) -> String {
+    let figures = format!(
+        "same level on {} % of the decisions; transitions {} and {}, below demand {} and {} ms, \
+         faults {}",
+        end.agree_pct,
+        end.old.transitions,
+        end.new.transitions,
+        end.old.below_demand_us.div_ceil(1_000),
+        end.new.below_demand_us.div_ceil(1_000),
+        end.new.faults,
+    );
+    match &end.failed {
+        None => format!("the canary takes over: {figures}"),
+        Some(why) => format!("the canary is dropped, the old policy stays: {why}; {figures}"),
     }
 }

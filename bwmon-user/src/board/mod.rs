@@ -11,7 +11,7 @@ pub use parse::parse;
 pub use table::{Level, MAX_COLUMNS, OppTable, TableError};
 
 use crate::bwmon::{CountScale, Layout, TIMER_HZ};
-use crate::units::Hz;
+use crate::units::{Hz, Khz};
 use serde::{Deserialize, Serialize};
 
 /// Length of a window in the mainline driver's variants: 4 ms.
@@ -89,6 +89,52 @@ pub struct Domain {
     pub table: OppTable,
     /// The devfreq device through which this domain can be voted, if there is one.
     pub devfreq: Option<DevfreqPath>,
+    /// The interconnect paths through which it can be voted, one per column of the table; empty
+    /// without such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icc: Vec<IccPath>,
+    /// The block of a vendor kernel's aggregator through which it can be voted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_dcvs: Option<BusDcvsPath>,
+}
+
+/// An interconnect path, for the kernel's test client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IccPath {
+    /// The node where it begins, as in `interconnect_summary`.
+    pub src: String,
+    /// The node where it ends.
+    pub dst: String,
+    /// When the vote counts: 3 while the CPUs are active (AMC and WAKE), 7 always. 0 would be taken
+    /// as always by the kernel, and is not allowed here.
+    #[serde(default = "active_only")]
+    pub tag: u32,
+}
+
+/// QCOM_ICC_TAG_ACTIVE_ONLY (dt-bindings/interconnect/qcom,icc.h).
+fn active_only() -> u32 {
+    3
+}
+
+/// A block under `/sys/devices/system/cpu/bus_dcvs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusDcvsPath {
+    /// Its name: `DDR`, `LLCC`, `L3`.
+    pub hw: String,
+    /// The frequency of each level, lowest first; as long as the OPP table.
+    #[serde(rename = "freq_kHz")]
+    pub freq_khz: Vec<Khz>,
+}
+
+/// Which files of a devfreq device are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DevfreqKnob {
+    /// The governor `userspace` and its `set_freq`.
+    #[default]
+    Userspace,
+    /// `min_freq` and `max_freq`; the governor stays.
+    Limits,
 }
 
 /// How a domain's levels become frequencies of a devfreq device.
@@ -98,6 +144,9 @@ pub struct DevfreqPath {
     pub device: String,
     /// The frequency of each level, lowest first; as long as the OPP table.
     pub freq_hz: Vec<Hz>,
+    /// Which files are written.
+    #[serde(default)]
+    pub through: DevfreqKnob,
 }
 
 impl Board {

@@ -1,9 +1,12 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
-use super::{Board, CpuOpps, DevfreqPath, Domain, MAX_UNIT_KB, Monitor, OppTable, WINDOW_TICKS};
+use super::{
+    Board, BusDcvsPath, CpuOpps, DevfreqKnob, DevfreqPath, Domain, IccPath, MAX_UNIT_KB, Monitor,
+    OppTable, WINDOW_TICKS,
+};
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
-use crate::units::{Hz, Kbps};
+use crate::units::{Hz, Kbps, Khz};
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -69,6 +72,8 @@ struct RawDomain {
     #[serde(rename = "opp_peak_kBps")]
     rows: Spanned<Vec<Spanned<Vec<Kbps>>>>,
     devfreq: Option<RawDevfreq>,
+    icc: Option<Spanned<Vec<IccPath>>>,
+    bus_dcvs: Option<Spanned<BusDcvsPath>>,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +81,8 @@ struct RawDomain {
 struct RawDevfreq {
     device: Spanned<String>,
     freq_hz: Spanned<Vec<Hz>>,
+    #[serde(default)]
+    through: DevfreqKnob,
 }
 
 /// Parses and checks the board file `text`; `file` is its name in errors.
@@ -243,6 +250,17 @@ impl Check<'_> {
         };
         let table = self.table(raw.columns, raw.rows)?;
         let devfreq = raw.devfreq.map(|devfreq| self.devfreq(devfreq, table.len())).transpose()?;
+        let icc = raw.icc.map(|icc| self.icc(icc, table.columns().len())).transpose()?;
+        let icc = icc.unwrap_or_default();
+        let bus_dcvs = raw.bus_dcvs.map(|path| self.bus_dcvs(path, table.len())).transpose()?;
+        let paths = usize::from(devfreq.is_some())
+            + usize::from(!icc.is_empty())
+            + usize::from(bus_dcvs.is_some());
+        if paths > 1 {
+            return Err(self
+                .fault(raw.name.span(), "the domain has more than one vote path")
+                .help("give one of devfreq, icc and bus_dcvs"));
+        }
         Ok(Domain {
             name: raw.name.into_inner(),
             monitor,
@@ -250,6 +268,8 @@ impl Check<'_> {
             icc_nodes: raw.icc_nodes,
             table,
             devfreq,
+            icc,
+            bus_dcvs,
         })
     }
 
@@ -302,7 +322,57 @@ impl Check<'_> {
                 .fault(raw.freq_hz.span(), "freq_hz holds a zero or falls")
                 .help("a higher level may not ask for a lower frequency"));
         }
-        Ok(DevfreqPath { device: raw.device.into_inner(), freq_hz: raw.freq_hz.into_inner() })
+        Ok(DevfreqPath {
+            device: raw.device.into_inner(),
+            freq_hz: raw.freq_hz.into_inner(),
+            through: raw.through,
+        })
+    }
+
+    fn icc(&self, raw: Spanned<Vec<IccPath>>, columns: usize) -> Result<Vec<IccPath>, Diagnostic> {
+        let paths = raw.get_ref();
+        if paths.len() != columns {
+            let message =
+                format!("icc has {} paths, the OPP table has {columns} columns", paths.len());
+            return Err(self
+                .fault(raw.span(), message)
+                .help("every column of a level is voted, so give one path for each"));
+        }
+        for path in paths {
+            if !is_file_name(&path.src) || !is_file_name(&path.dst) || path.src == path.dst {
+                let message = format!("\"{}\" to \"{}\" is no path", path.src, path.dst);
+                return Err(self
+                    .fault(raw.span(), message)
+                    .help("two node names, as interconnect_summary prints them"));
+            }
+            if !(1..=0x1ff).contains(&path.tag) {
+                return Err(self
+                    .fault(raw.span(), format!("tag {} is none that is voted", path.tag))
+                    .help("3 is ACTIVE_ONLY, 7 is ALWAYS; 0 would hold the bus in sleep too"));
+            }
+        }
+        Ok(raw.into_inner())
+    }
+
+    fn bus_dcvs(
+        &self,
+        raw: Spanned<BusDcvsPath>,
+        levels: usize,
+    ) -> Result<BusDcvsPath, Diagnostic> {
+        let path = raw.get_ref();
+        if !is_file_name(&path.hw) {
+            return Err(self
+                .fault(raw.span(), format!("\"{}\" names no block", path.hw))
+                .help("the name of a folder in /sys/devices/system/cpu/bus_dcvs"));
+        }
+        let freqs = &path.freq_khz;
+        if freqs.len() != levels || freqs.contains(&Khz(0)) || !freqs.is_sorted() {
+            let message = format!("freq_kHz has to have {levels} rising entries, none 0");
+            return Err(self
+                .fault(raw.span(), message)
+                .help("one frequency in kHz for each level; neighbours may repeat"));
+        }
+        Ok(raw.into_inner())
     }
 
     /// Names end up in paths, scripts and metrics, so they are kept plain.

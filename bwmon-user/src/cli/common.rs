@@ -1,17 +1,15 @@
 //! What several verbs take: boards, policies, tunables, journals.
 
 use crate::board::{self, Board, builtin, builtin_ids};
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::did_you_mean;
 use crate::journal::{Header, Reader};
+pub(super) use crate::live::text_of;
 use crate::policy::script::Source;
 use crate::policy::{self, PolicySpec, library, stage};
 use anyhow::{Context, bail};
 use std::fs;
 use std::io::{BufReader, Read};
-use std::path::Path;
-
-/// Bytes of a policy, board or scenario that are read.
-const MOST: u64 = 1024 * 1024;
+use std::path::{Path, PathBuf};
 
 /// `--policy` and `--set`.
 #[derive(clap::Args, Debug, Clone)]
@@ -94,6 +92,12 @@ pub(super) fn script(name: &str) -> anyhow::Result<Source> {
     }
 }
 
+/// The file of the policy `name`, if it is one.
+pub(super) fn policy_file(name: &str) -> Option<PathBuf> {
+    let shipped = library::shipped(name).is_some() || policy::is_compiled_in(name);
+    (!shipped).then(|| PathBuf::from(name))
+}
+
 /// The board called `name`: a file, or a built-in one.
 pub(super) fn board(name: &str) -> anyhow::Result<Board> {
     if let Some(board) = builtin(name) {
@@ -108,22 +112,12 @@ pub(super) fn board(name: &str) -> anyhow::Result<Board> {
     }
 }
 
-pub(super) fn text_of(name: &str) -> anyhow::Result<String> {
-    let file = fs::File::open(name).with_context(|| format!("cannot read {name}"))?;
-    let kind = file.metadata().with_context(|| format!("cannot read {name}"))?;
-    if !kind.is_file() {
-        bail!("{name} is not a regular file");
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > MOST {
-        bail!("{name} is larger than {MOST} bytes");
-    }
-    Ok(String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
-        let line = line.filter(|byte| **byte == b'\n').count() + 1;
-        Diagnostic::new(name, format!("line {line} is no UTF-8 text"))
-    })?)
+/// Whether the file `name` begins as journals do.
+pub(super) fn is_journal(name: &str) -> bool {
+    let mut begin = [0; 1];
+    let file = fs::metadata(name).ok().filter(fs::Metadata::is_file);
+    let read = file.and_then(|_| fs::File::open(name).ok());
+    read.is_some_and(|mut file| file.read(&mut begin).is_ok_and(|n| n == 1) && begin == *b"{")
 }
 
 /// Opens the journal `name`.

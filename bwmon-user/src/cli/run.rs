@@ -3,8 +3,9 @@
 use super::Answer;
 use super::common::{self, PolicyArgs};
 use super::output::{json, line, say};
-use crate::agent::{Plan, Summary, govern};
+use crate::agent::{Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
+use crate::policy::canary::Rule;
 use crate::units::Nanos;
 use anyhow::{anyhow, bail};
 use std::path::PathBuf;
@@ -37,13 +38,28 @@ pub(super) struct Args {
     /// say so
     #[arg(long, value_name = "US", default_value_t = 8_500, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: u64,
-    /// Stop after this time [default: run until a signal: INT, TERM, HUP or QUIT]
+    /// Stop after this time [default: run until a signal: INT, TERM or QUIT]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
         value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
     duration_ms: Option<u64>,
     /// Stop after so many ticks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ticks: Option<u64>,
+    /// Do not look for changes of the policy's file; SIGHUP still reloads it
+    #[arg(long)]
+    no_watch: bool,
+    /// A changed policy runs in shadow for so long before it may take over
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    canary_ms: Option<u64>,
+    /// What a canary has to meet to take over: bounds on faults, transitions, below_demand_ms and
+    /// mean_vote_kBps (5, +5 over the old policy, x1.5 times the old), a least for agree_pct
+    #[arg(
+        long,
+        value_name = "RULE",
+        requires = "canary_ms",
+        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
+    )]
+    canary_rule: Rule,
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
@@ -69,6 +85,16 @@ enum ModeArg {
 }
 
 impl Args {
+    fn reload(&self) -> Reload {
+        Reload {
+            file: common::policy_file(&self.policy.policy),
+            preset: self.policy.preset.clone(),
+            set: self.policy.set.clone(),
+            watch: !self.no_watch,
+            canary: self.canary_ms.map(|ms| (ms, self.canary_rule.clone())),
+        }
+    }
+
     fn mode(&self) -> Mode {
         match (self.shadow, self.dry_run, self.mode) {
             (true, ..) | (_, _, ModeArg::Shadow) => Mode::Shadow,
@@ -98,6 +124,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         machine,
         board: Arc::new(board),
         policy: args.policy.spec()?,
+        reload: args.reload(),
         mode,
         period: Nanos(args.period_us * Nanos::PER_US),
         ticks,
@@ -167,6 +194,12 @@ fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
         line(&format!(
             "the native rule decided {} times instead of the policy; its first fault: {fault}",
             summary.fallbacks
+        ))?;
+    }
+    if summary.demoted > 0 {
+        line(&format!(
+            "{} domain(s) ended on the native rule: the policy is demoted",
+            summary.demoted
         ))?;
     }
     for restored in &summary.restored {

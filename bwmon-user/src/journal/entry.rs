@@ -94,6 +94,7 @@ impl<'a> DomainLine<'a> {
             Origin::Policy => ("policy", None),
             Origin::Fault(fault) => ("fallback", Some(fault.line())),
             Origin::Aside => ("fallback", None),
+            Origin::Demoted => ("demoted", None),
         };
         Self {
             name,

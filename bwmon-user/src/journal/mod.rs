@@ -2,11 +2,13 @@
 
 mod entry;
 mod header;
+mod note;
 mod read;
 
 pub use entry::{Entry, EntryDomain, EntryView};
 pub use header::{Header, PolicyRecord, SCHEMA};
-pub use read::Reader;
+pub use note::Note;
+pub use read::{Line, Reader};
 
 /// What can be wrong with a journal.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Reading a journal line by line; a broken one is shown with its line.
 
-use super::{Entry, Header, JournalError, SCHEMA};
+use super::{Entry, Header, JournalError, Note, SCHEMA};
 use crate::diag::{Diagnostic, Place};
 use std::io::{BufRead, Read};
 
@@ -9,6 +9,15 @@ const MOST: u64 = 4 * 1024 * 1024;
 
 /// Characters of a broken line that are shown.
 const SHOWN: usize = 120;
+
+/// A line after the header.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// A tick.
+    Entry(Box<Entry>),
+    /// Something between two ticks.
+    Note(Note),
+}
 
 /// A journal being read.
 pub struct Reader<R> {
@@ -48,16 +57,25 @@ impl<R: BufRead> Reader<R> {
         Ok((reader, header))
     }
 
-    /// The next entry with its text, or `None` at the end.
+    /// The next line with its text, or `None` at the end.
     ///
     /// # Errors
     /// When the line cannot be read or is broken or cut off.
-    pub fn next_entry(&mut self) -> Result<Option<(Entry, &str)>, JournalError> {
+    pub fn read(&mut self) -> Result<Option<(Line, &str)>, JournalError> {
+        #[derive(serde::Deserialize)]
+        struct Noted {
+            note: Note,
+        }
         if !self.next_line()? {
             return Ok(None);
         }
-        match serde_json::from_str(&self.text) {
-            Ok(entry) => Ok(Some((entry, self.text.as_str()))),
+        let line = if self.text.starts_with(r#"{"note":"#) {
+            serde_json::from_str(&self.text).map(|noted: Noted| Line::Note(noted.note))
+        } else {
+            serde_json::from_str(&self.text).map(|entry| Line::Entry(Box::new(entry)))
+        };
+        match line {
+            Ok(line) => Ok(Some((line, self.text.as_str()))),
             Err(error) => {
                 let fault = if error.is_eof() {
                     self.fault(error.column(), "the line is cut off: the journal is truncated")
@@ -66,6 +84,20 @@ impl<R: BufRead> Reader<R> {
                     self.fault(error.column(), format!("this is no journal entry: {error}"))
                 };
                 Err(fault.into())
+            }
+        }
+    }
+
+    /// The next entry with its text, or `None` at the end; what is noted between is passed over.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, JournalError> {
+        loop {
+            match self.read()? {
+                None => return Ok(None),
+                Some((Line::Entry(entry), _)) => return Ok(Some(*entry)),
+                Some((Line::Note(_), _)) => {}
             }
         }
     }

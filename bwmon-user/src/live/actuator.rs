@@ -1,8 +1,8 @@
 //! All domains' vote paths behind one door.
 
 use super::clock::MonotonicClock;
-use super::devfreq::DevfreqVoter;
 use super::restore::RestoreFile;
+use super::voter::Voter;
 use crate::ports::{Actuator, Clock, Outcome};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -14,8 +14,8 @@ const LOOK_EVERY: Nanos = Nanos(Nanos::PER_S);
 /// How one domain is voted.
 #[derive(Debug)]
 pub(super) enum VotePath {
-    /// Through a devfreq device.
-    Devfreq(DevfreqVoter),
+    /// Written, read back, put back at the end.
+    Voted(Box<dyn Voter>),
     /// Decided and journalled, never written.
     DryRun,
 }
@@ -67,7 +67,7 @@ impl Actuator for LiveActuator {
         let voter = match path {
             VotePath::DryRun if vote.change => return Applied::DryRun,
             VotePath::DryRun => return Applied::InForce,
-            VotePath::Devfreq(voter) => voter,
+            VotePath::Voted(voter) => voter,
         };
         if !vote.change && now.since(*looked) < LOOK_EVERY {
             return Applied::InForce;
@@ -79,7 +79,7 @@ impl Actuator for LiveActuator {
             answer => answer,
         };
         if let (Applied::Foreign { what }, Some(restore)) = (&answer, &mut self.restore) {
-            restore.forget_devfreq(voter.device(), what);
+            restore.forget(&voter.object(), what);
         }
         answer
     }

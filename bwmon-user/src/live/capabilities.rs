@@ -1,10 +1,11 @@
 //! `doctor`: what this machine offers, how that was found out, and what is lost without it.
 
 use super::binding::{Binding, KERNEL_DRIVER};
-use super::devfreq::DevfreqVoter;
+use super::bus_dcvs::BUS_DCVS;
 use super::devmem::lockdown;
 use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
+use super::{icc_client, voter};
 use crate::board::Board;
 use bwmon_common::Kind;
 use serde::Serialize;
@@ -160,12 +161,9 @@ fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> b
     for domain in &board.domains {
         let name = format!("vote path of {}", domain.name);
         let without = "decided and journalled, never written";
-        let Some(path) = &domain.devfreq else {
-            rows.push(row(name, false, "the board names no devfreq device", without));
-            continue;
-        };
-        match DevfreqVoter::open(machine.root(), path) {
-            Ok(voter) => {
+        match voter::open(machine.root(), domain) {
+            Ok(None) => rows.push(row(name, false, "the board names none", without)),
+            Ok(Some(voter)) => {
                 any |= board
                     .monitor_of(domain)
                     .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
@@ -173,10 +171,10 @@ fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> b
                     || "unknown".to_owned(),
                     |level| format!("level {level} of {}", domain.table.top()),
                 );
-                let how = format!("devfreq {}: now {level}", voter.device());
+                let how = format!("{}: now {level}", voter.name());
                 rows.push(row(name, true, how, without));
             }
-            Err(error) => rows.push(row(name, false, error.to_string(), without)),
+            Err(error) => rows.push(row(name, false, format!("{error:#}"), without)),
         }
     }
     any
@@ -190,19 +188,17 @@ fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
         devices.join(", ")
     };
     rows.push(row("devfreq devices", !devices.is_empty(), how, "no votes through devfreq"));
-    let clients = [
-        "/sys/kernel/debug/interconnect/test_client",
-        "/sys/kernel/debug/interconnect/test-client",
-    ];
-    let client = clients.iter().find(|path| machine.root().path(path).exists());
+    let client = icc_client::find(machine.root());
     rows.push(row(
         "interconnect test client",
         client.is_some(),
-        client.map_or("not in debugfs (stock kernels have none)", |path| path),
+        client.map_or_else(
+            || "not in debugfs (stock kernels have none)".to_owned(),
+            |path| path.display().to_string(),
+        ),
         "no votes on interconnect paths from here",
     ));
-    let dcvs = machine.root().path("/sys/devices/system/cpu/bus_dcvs").exists();
-    let how =
-        if dcvs { "/sys/devices/system/cpu/bus_dcvs" } else { "Qualcomm vendor kernels only" };
+    let dcvs = machine.root().path(BUS_DCVS).exists();
+    let how = if dcvs { BUS_DCVS } else { "Qualcomm vendor kernels only" };
     rows.push(row("bus_dcvs", dcvs, how, "no boost floors"));
 }

@@ -6,6 +6,7 @@
 
 use super::restore::{Item, RestoreError, RestoreFile};
 use super::root::{Root, names, read_line, write_value};
+use super::voter::Voter;
 use crate::board::{DevfreqPath, Level};
 use crate::units::Hz;
 use crate::vote::Applied;
@@ -116,24 +117,11 @@ impl DevfreqVoter {
         }
     }
 
-    /// The device's name.
-    pub fn device(&self) -> &str {
-        &self.device
-    }
-
-    /// The highest level whose frequency is not above the one in force; `None` if that cannot be
-    /// read or lies below the lowest.
-    pub fn level_in_force(&self) -> Option<Level> {
-        let target: u64 = self.read("target_freq").ok()?.parse().ok()?;
-        let below = self.freqs.iter().filter(|freq| freq.0 <= target).count();
-        below.checked_sub(1).map(Level)
-    }
-
     /// Notes what is there and takes the device over.
     ///
     /// # Errors
     /// When that could not be noted (nothing was changed), or the governor was not taken.
-    pub fn take_over(&mut self, restore: &mut RestoreFile) -> Result<(), DevfreqError> {
+    fn take(&mut self, restore: &mut RestoreFile) -> Result<(), DevfreqError> {
         let governor = self.read("governor")?;
         let offers = self.read("available_governors")?;
         if !offers.split_whitespace().any(|name| name == governor) {
@@ -157,7 +145,7 @@ impl DevfreqVoter {
     }
 
     /// Votes for `level` and reads back what came of it.
-    pub fn vote(&mut self, level: Level) -> Applied {
+    fn place(&mut self, level: Level) -> Applied {
         let Some(freq) = self.freqs.get(level.0).or(self.freqs.last()).copied() else {
             return Applied::Refused { why: format!("devfreq {} has no levels", self.device) };
         };
@@ -175,7 +163,7 @@ impl DevfreqVoter {
     }
 
     /// Whether what we wrote still stands.
-    pub fn look(&self) -> Applied {
+    fn stands(&self) -> Applied {
         match self.read("governor") {
             Ok(governor) if governor != OURS => {
                 return Applied::Foreign {
@@ -212,6 +200,36 @@ impl DevfreqVoter {
     fn write(&self, name: &str, value: &str) -> Result<(), DevfreqError> {
         let path = self.dir.join(name);
         write_value(&path, value).map_err(|error| DevfreqError::Io { path, error })
+    }
+}
+
+impl Voter for DevfreqVoter {
+    fn name(&self) -> String {
+        format!("devfreq {} (userspace)", self.device)
+    }
+
+    fn object(&self) -> String {
+        format!("devfreq {}", self.device)
+    }
+
+    /// The highest level whose frequency is not above the one in force; `None` if that cannot be
+    /// read or lies below the lowest.
+    fn level_in_force(&self) -> Option<Level> {
+        let target: u64 = self.read("target_freq").ok()?.parse().ok()?;
+        let below = self.freqs.iter().filter(|freq| freq.0 <= target).count();
+        below.checked_sub(1).map(Level)
+    }
+
+    fn take_over(&mut self, restore: &mut RestoreFile) -> anyhow::Result<()> {
+        Ok(self.take(restore)?)
+    }
+
+    fn vote(&mut self, level: Level) -> Applied {
+        self.place(level)
+    }
+
+    fn look(&self) -> Applied {
+        self.stands()
     }
 }
 
@@ -257,6 +275,7 @@ pub(super) fn put_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::DevfreqKnob;
 
     fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
@@ -281,7 +300,11 @@ mod tests {
     }
 
     fn path() -> DevfreqPath {
-        DevfreqPath { device: "noc".into(), freq_hz: vec![Hz(100), Hz(200), Hz(300)] }
+        DevfreqPath {
+            device: "noc".into(),
+            freq_hz: vec![Hz(100), Hz(200), Hz(300)],
+            through: DevfreqKnob::Userspace,
+        }
     }
 
     fn file(root: &Root, name: &str) -> String {
@@ -308,7 +331,7 @@ mod tests {
         let (_folder, root) = tree(&[]);
         let mut restore = RestoreFile::new(&root, &root.path("/run/not-there"));
         let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        assert!(matches!(voter.take_over(&mut restore), Err(DevfreqError::Restore(_))));
+        assert!(matches!(voter.take(&mut restore), Err(DevfreqError::Restore(_))));
         assert_eq!(file(&root, "governor"), "performance\n");
         assert_eq!(restore.items(), []);
     }

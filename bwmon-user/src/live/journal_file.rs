@@ -1,6 +1,6 @@
 //! The journal as a file.
 
-use crate::journal::{EntryView, Header, JournalError};
+use crate::journal::{EntryView, Header, JournalError, Note};
 use crate::ports::JournalSink;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -74,6 +74,12 @@ impl JournalSink for FileJournal {
         self.write_line()?;
         if self.flush_each { self.finish() } else { Ok(()) }
     }
+
+    fn note(&mut self, note: &Note) -> Result<(), JournalError> {
+        self.line = note.line().map_err(|e| self.fault(e.into()))?.into_bytes();
+        self.write_line()?;
+        self.finish()
+    }
 }
 
 /// No file, no journal.
@@ -83,5 +89,9 @@ impl JournalSink for Option<FileJournal> {
             Some(file) => file.append(entry),
             None => Ok(()),
         }
+    }
+
+    fn note(&mut self, note: &Note) -> Result<(), JournalError> {
+        self.as_mut().map_or(Ok(()), |file| file.note(note))
     }
 }

@@ -4,8 +4,8 @@
 //! back, or when somebody else has taken the object over. Items are put back in reverse order.
 
 use super::binding::Binding;
-use super::devfreq;
 use super::root::{Root, read_line};
+use super::{bus_dcvs, devfreq, devfreq_limits, icc_client};
 use crate::ports::Outcome;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -30,6 +30,31 @@ pub enum Item {
         /// The frequency before ours, if it could be read.
         target_hz: Option<u64>,
     },
+    /// A devfreq device whose limits are ours.
+    DevfreqLimits {
+        /// Its name under `/sys/class/devfreq`.
+        device: String,
+        /// The aggregated minimum before ours.
+        min_hz: u64,
+        /// The aggregated maximum before ours.
+        max_hz: u64,
+    },
+    /// A vote through the interconnect test client.
+    Icc {
+        /// The path's first node.
+        src: String,
+        /// Its last node.
+        dst: String,
+        /// The vote's tag.
+        tag: u32,
+    },
+    /// A floor of a vendor kernel's aggregator.
+    BusDcvs {
+        /// The block.
+        hw: String,
+        /// The floor before ours.
+        boost_khz: u64,
+    },
     /// A platform device that a kernel driver had.
     Driver {
         /// The device.
@@ -43,7 +68,11 @@ impl Item {
     /// The object, for messages.
     pub fn object(&self) -> String {
         match self {
-            Self::Devfreq { device, .. } => format!("devfreq {device}"),
+            Self::Devfreq { device, .. } | Self::DevfreqLimits { device, .. } => {
+                format!("devfreq {device}")
+            }
+            Self::Icc { src, dst, .. } => format!("interconnect {src}-{dst}"),
+            Self::BusDcvs { hw, .. } => format!("bus_dcvs {hw}"),
             Self::Driver { device, .. } => format!("device {device}"),
         }
     }
@@ -194,13 +223,15 @@ impl RestoreFile {
         })
     }
 
-    /// Somebody else has taken `device` over: its item is dropped, and `why` is said at the end.
-    pub fn forget_devfreq(&mut self, device: &str, why: &str) {
-        let gone = |item: &Item| matches!(item, Item::Devfreq { device: d, .. } if d == device);
-        let Some(index) = self.record.items.iter().position(gone) else { return };
-        let item = self.record.items.remove(index);
+    /// Somebody else has taken `object` over: its items are dropped, and `why` is said at the end.
+    pub fn forget(&mut self, object: &str, why: &str) {
+        let before = self.record.items.len();
+        self.record.items.retain(|item| item.object() != object);
+        if self.record.items.len() == before {
+            return;
+        }
         self.left.push(Outcome {
-            object: item.object(),
+            object: object.to_owned(),
             done: true,
             what: format!("left as it is: {why}"),
         });
@@ -264,6 +295,11 @@ fn put_back(root: &Root, item: &Item) -> io::Result<String> {
         Item::Devfreq { device, governor, target_hz } => {
             devfreq::put_back(root, device, governor, *target_hz)
         }
+        Item::DevfreqLimits { device, min_hz, max_hz } => {
+            devfreq_limits::put_back(root, device, *min_hz, *max_hz)
+        }
+        Item::Icc { src, dst, tag } => icc_client::put_back(root, src, dst, *tag),
+        Item::BusDcvs { hw, boost_khz } => bus_dcvs::put_back(root, hw, *boost_khz),
         Item::Driver { device, driver } => {
             let binding = Binding::new(root, device);
             if !binding.present() {

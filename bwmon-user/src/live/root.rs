@@ -49,6 +49,14 @@ pub(super) fn read_line(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim_matches(['\n', ' ', '\t', '\0']).to_owned())
 }
 
+/// A file's text, as much of it as is read.
+///
+/// # Errors
+/// As the system says.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&read(path)?).into_owned())
+}
+
 /// Writes `text` into an existing file in one `write`, as sysfs wants it.
 ///
 /// # Errors

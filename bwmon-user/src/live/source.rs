@@ -5,6 +5,8 @@
 use super::clock::MonotonicClock;
 use super::devmem::MappedRegisters;
 use super::probes::{ProbeReader, ProbeSet};
+use super::root::Root;
+use super::standing::Standing;
 use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
 use crate::event::ProbeRecord;
@@ -33,6 +35,7 @@ pub struct LiveSource {
     board: Arc<Board>,
     monitors: Vec<LiveMonitor>,
     probes: Option<ProbeSet>,
+    standing: Standing,
     clock: MonotonicClock,
     facts: FactBook,
     events: Vec<ProbeRecord>,
@@ -41,11 +44,13 @@ pub struct LiveSource {
 }
 
 impl LiveSource {
-    /// Samples of `monitors` (one per monitor of `board`) and `probes`; starts the polled blocks.
+    /// Samples of `monitors` (one per monitor of `board`) and `probes`; starts the
+    /// polled blocks. `root` is where the machine's files are.
     pub fn new(
         board: Arc<Board>,
         mut monitors: Vec<LiveMonitor>,
         probes: Option<ProbeSet>,
+        root: &Root,
     ) -> Self {
         let clock = MonotonicClock;
         for monitor in &mut monitors {
@@ -58,6 +63,7 @@ impl LiveSource {
             board,
             monitors,
             probes,
+            standing: Standing::new(root),
             clock,
             facts: FactBook::default(),
             events: Vec::new(),
@@ -111,6 +117,7 @@ impl CounterSource for LiveSource {
             });
         }
         self.facts.facts(&self.board, &mut sample.probes);
+        self.standing.facts(now, &mut sample.probes);
         self.last = now;
         Ok(())
     }

@@ -3,12 +3,12 @@
 
 use super::actuator::{LiveActuator, PathDescription, VotePath};
 use super::binding::Binding;
-use super::devfreq::DevfreqVoter;
 use super::devmem::MappedRegisters;
 use super::probes::{Loader, ProbeSet};
 use super::restore::{Item, RestoreFile};
 use super::root::Root;
 use super::source::{LiveMonitor, LiveSource};
+use super::voter;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
@@ -83,7 +83,7 @@ pub fn takeover(
             let paths = taken.paths;
             let actuator = LiveActuator::new(taken.votes, Some(work.restore));
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), taken.monitors, taken.probes),
+                source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
                 actuator,
                 levels: taken.levels,
                 rails: rails(board, mode),
@@ -175,20 +175,19 @@ impl Work<'_> {
     fn open_paths(&mut self) -> anyhow::Result<Vec<VotePath>> {
         let mut votes = Vec::new();
         for domain in &self.board.domains {
-            votes.push(match (&domain.devfreq, self.mode) {
-                (Some(path), Mode::Govern) => {
-                    let voter = DevfreqVoter::open(self.root, path)
-                        .with_context(|| format!("domain {}", domain.name))?;
-                    VotePath::Devfreq(voter)
-                }
+            votes.push(match self.mode {
+                Mode::Govern => voter::open(self.root, domain)
+                    .with_context(|| format!("domain {}", domain.name))?
+                    .map_or(VotePath::DryRun, VotePath::Voted),
                 _ => VotePath::DryRun,
             });
         }
-        let governs = votes.iter().any(|path| matches!(path, VotePath::Devfreq(_)));
+        let governs = votes.iter().any(|path| matches!(path, VotePath::Voted(_)));
         if self.mode == Mode::Govern && !governs {
             bail!(
                 "board {} names no vote path: give a domain of the board file `devfreq = {{ \
-                 device = …, freq_hz = […] }}`, or use --shadow or --dry-run",
+                 device = …, freq_hz = […] }}`, `icc = […]` or `bus_dcvs = {{ … }}`, or use \
+                 --shadow or --dry-run",
                 self.board.id
             );
         }
@@ -227,7 +226,7 @@ impl Work<'_> {
     ) -> anyhow::Result<()> {
         let domains = self.board.domains.iter();
         for ((path, level), domain) in votes.iter_mut().zip(levels).zip(domains) {
-            let VotePath::Devfreq(voter) = path else { continue };
+            let VotePath::Voted(voter) = path else { continue };
             voter
                 .take_over(&mut self.restore)
                 .with_context(|| format!("domain {} cannot be taken over", domain.name))?;
@@ -236,19 +235,18 @@ impl Work<'_> {
                 Applied::Refused { why } => bail!("domain {}: {why}", domain.name),
                 Applied::Gone { what } => bail!("domain {}: {what} vanished", domain.name),
                 Applied::NotHonoured { found } => self.notes.push(format!(
-                    "devfreq {} accepts votes but runs at {found} Hz whatever is voted: savings \
-                     and gains are impossible there now",
-                    voter.device()
+                    "{} accepts votes but runs at {found} whatever is voted: savings and gains are \
+                     impossible there now",
+                    voter.object()
                 )),
                 Applied::Clamped { found } => self.notes.push(format!(
-                    "devfreq {}: the floor for the takeover was clamped to {found} Hz by somebody \
-                     else's limit",
-                    voter.device()
+                    "{}: the floor for the takeover was clamped to {found} by somebody else's limit",
+                    voter.object()
                 )),
                 _ => {}
             }
             *level = Some(top);
-            self.capabilities.push(format!("devfreq {}", voter.device()));
+            self.capabilities.push(voter.object());
         }
         Ok(())
     }
@@ -257,7 +255,7 @@ impl Work<'_> {
         let mut paths = Vec::new();
         for (domain, path) in self.board.domains.iter().zip(votes) {
             let path = match path {
-                VotePath::Devfreq(voter) => format!("devfreq {} (userspace)", voter.device()),
+                VotePath::Voted(voter) => voter.name(),
                 VotePath::DryRun => "none: decided and journalled only".to_owned(),
             };
             paths.push(PathDescription { domain: domain.name.clone(), path });
@@ -272,7 +270,7 @@ impl Work<'_> {
         let binding = Binding::new(self.root, &monitor.device());
         match self.mode {
             Mode::Govern => self.board.domains.iter().zip(votes).any(|(domain, path)| {
-                domain.monitor == Some(index) && matches!(path, VotePath::Devfreq(_))
+                domain.monitor == Some(index) && matches!(path, VotePath::Voted(_))
             }),
             Mode::DryRun => binding.present() && binding.driver().is_none(),
             Mode::Shadow => false,

@@ -32,13 +32,13 @@ macro_rules! shipped {
 pub const SHIPPED: &[Shipped] = &[
     shipped!("bwmon" with spec),
     shipped!("adaptive" with spec),
-    shipped!("bw_hwmon"),
-    shipped!("ondemand"),
-    shipped!("latency"),
-    shipped!("frames"),
-    shipped!("fixed"),
-    shipped!("performance"),
-    shipped!("powersave"),
+    shipped!("bw_hwmon" with spec),
+    shipped!("ondemand" with spec),
+    shipped!("latency" with spec),
+    shipped!("frames" with spec),
+    shipped!("fixed" with spec),
+    shipped!("performance" with spec),
+    shipped!("powersave" with spec),
 ];
 
 /// The shipped policy called `name`.

@@ -1,5 +1,7 @@
 //! Policies: what turns observations into proposals.
 
+pub mod canary;
+mod event;
 mod fault;
 mod ladder;
 pub mod library;
@@ -10,8 +12,9 @@ pub mod stage;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use event::PolicyEvent;
 pub use fault::{FaultKind, PolicyFault};
-pub use ladder::Ladder;
+pub use ladder::{Fall, Ladder};
 pub use native::Mainline;
 pub use proposal::{Ask, MAX_WHY, Proposal, Why};
 
@@ -39,6 +42,24 @@ pub trait Policy {
 
     /// Forgets what it remembers about `domain`.
     fn reset(&mut self, domain: usize);
+
+    /// Tells it that something happened, before the tick that follows.
+    ///
+    /// # Errors
+    /// A fault; the state for `domain` is then as after [`Policy::reset`].
+    fn event(&mut self, _domain: usize, _event: &PolicyEvent) -> Result<(), PolicyFault> {
+        Ok(())
+    }
+
+    /// What it remembers about `domain`, as plain data, for a policy that takes its place.
+    fn state(&self, _domain: usize) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// The digest of its text; empty for one that is compiled in.
+    fn digest(&self) -> &str {
+        ""
+    }
 }
 
 /// Which policy, before it is made for a board.

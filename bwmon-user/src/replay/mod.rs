@@ -1,11 +1,17 @@
 //! A journal behind the doors: the road is walked again over recorded samples and answers.
 
+mod until;
+
+pub use until::{Reached, until};
+
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
-use crate::journal::{EntryDomain, EntryView, Header, JournalError, Reader};
+use crate::journal::{
+    EntryDomain, EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader,
+};
 use crate::policy::{self, Policy, PolicySpec};
-use crate::ports::{Actuator, Outcome};
-use crate::run::{RunStats, walk};
+use crate::ports::{Actuator, Command, Outcome};
+use crate::run::{RunStats, obey, walk};
 use crate::sample::Sample;
 use crate::units::Kbps;
 use crate::vote::{Applied, Vote};
@@ -24,6 +30,13 @@ pub struct Verified {
     pub first: Option<(usize, String, String)>,
 }
 
+impl Verified {
+    fn differs(&mut self, line: usize, recorded: String, again: String) {
+        self.different += 1;
+        self.first.get_or_insert((line, recorded, again));
+    }
+}
+
 /// Walks `journal` again with its own policy and compares every line to the byte.
 ///
 /// # Errors
@@ -40,8 +53,26 @@ pub fn verify<R: BufRead>(
     let mut answers = Recorded::default();
     let (mut applied, mut stats) = (Vec::new(), RunStats::default());
     let mut found = Verified::default();
-    while let Some((entry, recorded)) = journal.next_entry()? {
-        let line = found.entries as usize + 2;
+    let mut expected: VecDeque<String> = VecDeque::new();
+    while let Some((line, recorded)) = journal.read()? {
+        let entry = match line {
+            Line::Entry(entry) => *entry,
+            Line::Note(note) => {
+                if let Some(command) = command(&file, &note)? {
+                    obey(&mut governor, command)?;
+                } else if expected.pop_front().as_deref() != Some(recorded) {
+                    let recorded = recorded.to_owned();
+                    found.differs(journal.line(), recorded, "nothing of the kind".to_owned());
+                }
+                continue;
+            }
+        };
+        let recorded = recorded.to_owned();
+        if let Some(missing) = expected.pop_front() {
+            found.differs(journal.line(), recorded.clone(), missing);
+            expected.clear();
+        }
+        let line = journal.line();
         follows(&file, line, header, before.as_ref(), &entry.sample)?;
         answers.take(entry.domains);
         walk(&mut governor, &mut answers, &entry.sample, &mut applied, &mut stats);
@@ -50,12 +81,9 @@ pub fn verify<R: BufRead>(
             .unwrap_or_default();
         found.entries += 1;
         if again != recorded {
-            found.different += 1;
-            if found.first.is_none() {
-                let recorded = recorded.to_owned();
-                found.first = Some((journal.line(), recorded, again));
-            }
+            found.differs(line, recorded, again);
         }
+        expected.extend(governor.take_notes().iter().filter_map(|note| note.line().ok()));
         before = Some(entry.sample);
     }
     Ok(found)
@@ -112,7 +140,17 @@ pub fn compare<R: BufRead>(
         .iter()
         .map(|domain| Compared { name: domain.name.clone(), ..Compared::default() })
         .collect();
-    while let Some((entry, _)) = journal.next_entry()? {
+    let file = journal.file().to_owned();
+    while let Some((line, _)) = journal.read()? {
+        let entry = match line {
+            Line::Entry(entry) => *entry,
+            Line::Note(note) => {
+                if let Some(command) = command(&file, &note)? {
+                    obey(&mut own, command)?;
+                }
+                continue;
+            }
+        };
         recorded.take(entry.domains);
         walk(&mut own, &mut recorded, &entry.sample, &mut applied, &mut stats);
         walk(&mut other, &mut assumed, &entry.sample, &mut applied, &mut stats);
@@ -144,11 +182,28 @@ fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
     if header.rails.len() != header.board.domains.len() {
         return wrong("the header has other rails than its board has domains".into());
     }
-    let digest = policy::script::digest(&header.policy.source);
-    if !policy::is_compiled_in(&header.policy.name) && digest != header.policy.digest {
-        return wrong("the policy in the header is not the one of its digest".into());
+    digest_fits(file, &header.policy)
+}
+
+fn digest_fits(file: &str, policy: &PolicyRecord) -> Result<(), JournalError> {
+    let digest = policy::script::digest(&policy.source);
+    if policy::is_compiled_in(&policy.name) || digest == policy.digest {
+        return Ok(());
     }
-    Ok(())
+    let what = format!("the policy {} in the journal is not the one of its digest", policy.name);
+    Err(Diagnostic::new(file, what).into())
+}
+
+/// What was done to the governor before the next entry; `None` for what it noted by itself.
+fn command(file: &str, note: &Note) -> Result<Option<Command>, JournalError> {
+    let (policy, canary) = match note {
+        Note::Policy { policy } => (policy, None),
+        Note::Canary { policy, ms, rule } => (policy, Some((*ms, rule.clone()))),
+        Note::CanaryEnd(_) | Note::Demoted { .. } => return Ok(None),
+    };
+    digest_fits(file, policy)?;
+    let policy = Box::new(PolicySpec::from_record(policy));
+    Ok(Some(Command::Replace { policy, canary }))
 }
 
 /// An entry that cannot follow the one before it was put there by somebody else.

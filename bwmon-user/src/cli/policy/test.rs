@@ -1,13 +1,15 @@
 //! `bwmon policy test`: runs the spec beside a policy.
 
+use super::covered::{CoverageReport, Covered};
 use crate::cli::output::{grouped, json, line, say};
 use crate::cli::{Answer, common};
 use crate::diag::printable;
+use crate::live::SpecFolder;
 use crate::policy::{NATIVE, PolicySpec, library, stage};
 use crate::spec::{self, Files, NoFiles, Options, ScenarioReport, SpecReport};
 use anyhow::bail;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of `bwmon policy test`.
@@ -36,6 +38,13 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value,
         requires = "policies")]
     set: Vec<(String, String)>,
+    /// Tell which lines of the script no scenario reached
+    #[arg(long)]
+    coverage: bool,
+    /// Answer no if less than so many percent of the lines were reached
+    #[arg(long, value_name = "PCT", requires = "coverage",
+        value_parser = clap::value_parser!(u8).range(0..=100))]
+    threshold: Option<u8>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -46,14 +55,23 @@ pub(in crate::cli) struct Args {
 struct Report {
     ok: bool,
     simulated_ms: u64,
-    policies: Vec<SpecReport>,
+    policies: Vec<PolicyReport>,
+}
+
+/// One policy's part.
+#[derive(Serialize)]
+struct PolicyReport {
+    #[serde(flatten)]
+    spec: SpecReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<CoverageReport>,
 }
 
 /// A spec as it was found: its name, its text, and where the files are that it names.
 struct Found {
     name: String,
     text: String,
-    folder: Option<PathBuf>,
+    folder: Option<SpecFolder>,
 }
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
@@ -72,25 +90,33 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
         policies.push(one(args, name, &options)?);
     }
     if let Some(part) = &args.filter
-        && policies.iter().all(|report| report.scenarios.is_empty())
+        && policies.iter().all(|report| report.spec.scenarios.is_empty())
     {
         bail!("no scenario has \"{part}\" in its name");
     }
     let report = Report {
-        ok: policies.iter().all(|report| report.ok),
-        simulated_ms: policies.iter().map(SpecReport::simulated_ms).sum(),
+        ok: policies.iter().all(|report| report.spec.ok && !report.too_little(args.threshold)),
+        simulated_ms: policies.iter().map(|report| report.spec.simulated_ms()).sum(),
         policies,
     };
     if args.json {
         json(&report)?;
     } else {
-        print(&report)?;
+        print(&report, args.threshold)?;
     }
     Ok(if report.ok { Answer::Yes } else { Answer::No })
 }
 
-fn one(args: &Args, name: &str, options: &Options) -> anyhow::Result<SpecReport> {
-    let mut subject = subject(name, &args.set)?;
+impl PolicyReport {
+    /// Whether fewer lines were reached than asked for; never where that cannot be told.
+    fn too_little(&self, threshold: Option<u8>) -> bool {
+        let percent = self.coverage.as_ref().and_then(|coverage| coverage.percent);
+        threshold.zip(percent).is_some_and(|(least, percent)| percent < f64::from(least))
+    }
+}
+
+fn one(args: &Args, name: &str, options: &Options) -> anyhow::Result<PolicyReport> {
+    let mut subject = Covered::new(subject(name, &args.set)?, args.coverage);
     let found = match &args.spec {
         Some(file) => read(file)?,
         None => beside(name)?,
@@ -98,12 +124,13 @@ fn one(args: &Args, name: &str, options: &Options) -> anyhow::Result<SpecReport>
     let mut folder;
     let files: &mut dyn Files = match found.folder {
         Some(path) => {
-            folder = Folder(path);
+            folder = path;
             &mut folder
         }
         None => &mut NoFiles,
     };
-    Ok(spec::run(&found.name, &found.text, &mut subject, options, files)?)
+    let spec = spec::run(&found.name, &found.text, &mut subject, options, files)?;
+    Ok(PolicyReport { spec, coverage: args.coverage.then(|| subject.report()) })
 }
 
 fn subject(name: &str, set: &[(String, String)]) -> anyhow::Result<PolicySpec> {
@@ -154,28 +181,25 @@ fn beside(name: &str) -> anyhow::Result<Found> {
 }
 
 fn read(file: &str) -> anyhow::Result<Found> {
-    let folder = Path::new(file).parent().map(Path::to_owned).unwrap_or_default();
+    let folder = SpecFolder::of(Path::new(file));
     Ok(Found { name: file.to_owned(), text: common::text_of(file)?, folder: Some(folder) })
 }
 
-/// The folder of a spec.
-struct Folder(PathBuf);
-
-impl Files for Folder {
-    fn read(&mut self, name: &str) -> Result<String, String> {
-        let path = self.0.join(name);
-        common::text_of(&path.to_string_lossy()).map_err(|error| format!("{error:#}"))
-    }
-}
-
-fn print(report: &Report) -> anyhow::Result<()> {
+fn print(report: &Report, threshold: Option<u8>) -> anyhow::Result<()> {
     for policy in &report.policies {
-        line(&policy.policy)?;
-        for scenario in &policy.scenarios {
+        line(&policy.spec.policy)?;
+        for scenario in &policy.spec.scenarios {
             line(&row(scenario))?;
         }
+        if let Some(coverage) = &policy.coverage {
+            let too_little = match threshold {
+                Some(least) if policy.too_little(threshold) => format!(", less than {least} %"),
+                _ => String::new(),
+            };
+            line(&format!("  {}{too_little}", coverage.text()))?;
+        }
     }
-    let all = || report.policies.iter().flat_map(|policy| &policy.scenarios);
+    let all = || report.policies.iter().flat_map(|policy| &policy.spec.scenarios);
     let failed = all().filter(|scenario| !scenario.ok).count();
     let expectations: usize = all().map(|scenario| scenario.expectations).sum();
     line(&format!(

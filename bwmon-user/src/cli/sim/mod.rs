@@ -4,6 +4,7 @@ mod phases;
 mod plot;
 mod report;
 mod seed;
+mod then;
 
 use super::Answer;
 use super::common::{self, PolicyArgs};
@@ -12,10 +13,10 @@ use crate::board::Board;
 use crate::decide::{Rails, Unvoted};
 use crate::diag::did_you_mean;
 use crate::governor::Governor;
-use crate::journal::{EntryView, Header, JournalError, PolicyRecord, SCHEMA};
+use crate::journal::{EntryView, Header, JournalError, Note, PolicyRecord, SCHEMA};
 use crate::live::FileJournal;
 use crate::ports::JournalSink;
-use crate::run::{Doors, Pace, RunStats, run};
+use crate::run::{Doors, Pace, RunStats, run_under};
 use crate::sim::scenario::{self, Trace, TraceRequest};
 use crate::sim::{
     CpufreqVotes, Setup, Simulation, Workload, builtin_workload, builtin_workload_names,
@@ -28,6 +29,7 @@ use report::Report;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+use then::Then;
 
 /// Arguments of `bwmon sim`.
 #[derive(clap::Args)]
@@ -65,6 +67,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "US", default_value_t = 4_000,
         value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
     period_us: u64,
+    #[command(flatten)]
+    then: then::ThenArgs,
     /// Write the journal to this file (`bwmon replay --verify` reads it)
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
@@ -125,15 +129,17 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         file: args.journal.as_deref().map(FileJournal::create).transpose()?,
         phases: args.phases.then(|| Phases::new(workload.clone(), &board)),
         recorder: charts.then(|| Recorder::new(&board, workload.clone())),
+        notes: Vec::new(),
     };
     if let Some(file) = &mut sink.file {
         file.begin(&header)?;
     }
+    let mut control = args.then.control(&board, args.period_us)?;
     let mut governor = Governor::new(board.clone(), policy, rails, &[]);
     let setup = Setup { votes: args.cpufreq_votes.into(), ..Setup::of(&board)? };
     let mut sim = Simulation::new(&board, workload, setup);
     let began = Instant::now();
-    let stats = simulate(&mut governor, &mut sim, &mut sink, args.period_us, ticks)?;
+    let stats = simulate(&mut governor, &mut sim, &mut sink, &mut control, args.period_us, ticks)?;
     let wall_s = began.elapsed().as_secs_f64();
     if let Some(error) = &stats.journal_error {
         bail!("{error}");
@@ -149,6 +155,7 @@ fn simulate(
     governor: &mut Governor,
     sim: &mut Simulation,
     sink: &mut Sink,
+    control: &mut Then,
     period_us: u64,
     ticks: u64,
 ) -> anyhow::Result<RunStats> {
@@ -160,7 +167,8 @@ fn simulate(
         journal: sink,
     };
     let period = Nanos(period_us * Nanos::PER_US);
-    Ok(run(governor, doors, Pace { period, ticks: Some(ticks), stop: &stop })?)
+    let pace = Pace { period, ticks: Some(ticks), stop: &stop };
+    Ok(run_under(governor, doors, pace, control)?)
 }
 
 fn print(args: &Args, sink: &Sink, report: &Report) -> anyhow::Result<Answer> {
@@ -180,6 +188,9 @@ fn print(args: &Args, sink: &Sink, report: &Report) -> anyhow::Result<Answer> {
         line("")?;
     }
     line(&report.table())?;
+    for note in &sink.notes {
+        line(&then::told(note))?;
+    }
     Ok(Answer::Yes)
 }
 
@@ -206,7 +217,7 @@ fn load_trace(request: TraceRequest<'_>) -> Result<Trace, String> {
         return Err(format!("domain {} has no monitor: nothing was recorded", request.domain));
     };
     let mut values = Vec::new();
-    while let Some((entry, _)) = reader.next_entry().map_err(|error| error.to_string())? {
+    while let Some(entry) = reader.next_entry().map_err(|error| error.to_string())? {
         let read = entry.sample.monitors.get(at).and_then(|reading| reading.peak(monitor.scale));
         values.push(read.or(values.last().copied()).unwrap_or_default());
     }
@@ -236,6 +247,7 @@ struct Sink {
     file: Option<FileJournal>,
     phases: Option<Phases>,
     recorder: Option<Recorder>,
+    notes: Vec<Note>,
 }
 
 impl JournalSink for Sink {
@@ -250,5 +262,10 @@ impl JournalSink for Sink {
             Some(file) => file.append(entry),
             None => Ok(()),
         }
+    }
+
+    fn note(&mut self, note: &Note) -> Result<(), JournalError> {
+        self.notes.push(note.clone());
+        self.file.note(note)
     }
 }

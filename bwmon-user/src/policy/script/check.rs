@@ -5,7 +5,7 @@ use crate::board::{Board, Level};
 use crate::bwmon::COUNT_MAX;
 use crate::diag::Diagnostic;
 use crate::observe::{Measured, Observation};
-use crate::policy::{Ask, Policy};
+use crate::policy::{Ask, FaultKind, Policy, PolicyFault};
 use crate::units::{Kbps, Khz, Nanos};
 
 /// What a check found.
@@ -19,17 +19,48 @@ pub struct CheckReport {
     pub params: usize,
 }
 
-/// Compiles `source` for `board` and calls `decide` for every domain, from every level, with a
-/// reading, without one, saturated, interrupt-driven, and with the probes present and absent.
+/// Why a policy does not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckFault {
+    /// It cannot be loaded, or its `init` faults.
+    Refused(Diagnostic),
+    /// A call of `decide` faulted.
+    Fault(PolicyFault),
+}
+
+impl CheckFault {
+    /// Where, and what to do.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        match self {
+            Self::Refused(diagnostic) => diagnostic,
+            Self::Fault(fault) => &fault.diagnostic,
+        }
+    }
+}
+
+/// [`check_fault`], for those who only want to know what is wrong.
 ///
 /// # Errors
-/// The first fault. A script that is only wrong on a path which no such observation reaches passes.
+/// The first fault.
 pub fn check(
     source: Source,
     board: &Board,
     set: &[(String, String)],
 ) -> Result<CheckReport, Diagnostic> {
-    let mut policy = ScriptPolicy::new(source, board, set)?;
+    check_fault(source, board, set).map_err(|fault| fault.diagnostic().clone())
+}
+
+/// Compiles `source` for `board` and calls `decide` for every domain, from every level, with a
+/// reading, without one, saturated, interrupt-driven, and with the probes present and absent.
+///
+/// # Errors
+/// The first fault. A script that is only wrong on a path which no such observation reaches passes.
+pub fn check_fault(
+    source: Source,
+    board: &Board,
+    set: &[(String, String)],
+) -> Result<CheckReport, CheckFault> {
+    let mut policy = ScriptPolicy::new(source, board, set).map_err(CheckFault::Refused)?;
     let mut report = CheckReport { calls: 0, max_operations: 0, params: policy.params().len() };
     for (domain, described) in board.domains.iter().enumerate() {
         let levels = (0..described.table.len()).map(|level| Some(Level(level)));
@@ -37,13 +68,14 @@ pub fn check(
             for measured in readings(board, domain) {
                 for probes in [false, true] {
                     let all = observations(board, level, measured, probes);
-                    let proposal = policy.decide(&all, domain).map_err(|f| *f.diagnostic)?;
+                    let proposal = policy.decide(&all, domain).map_err(CheckFault::Fault)?;
                     report.calls += 1;
                     report.max_operations = report.max_operations.max(policy.operations());
                     if let Ask::Opp(asked) = proposal.ask
                         && !described.table.has(asked)
                     {
-                        return Err(unknown_level(&policy, board, domain, asked));
+                        let fault = unknown_level(&policy, board, domain, asked);
+                        return Err(CheckFault::Fault(fault));
                     }
                 }
             }
@@ -52,13 +84,15 @@ pub fn check(
     Ok(report)
 }
 
-fn unknown_level(policy: &ScriptPolicy, board: &Board, domain: usize, asked: Level) -> Diagnostic {
+fn unknown_level(policy: &ScriptPolicy, board: &Board, domain: usize, asked: Level) -> PolicyFault {
     let (name, top) = board
         .domains
         .get(domain)
         .map_or(("?", Level::LOWEST), |d| (d.name.as_str(), d.table.top()));
-    Diagnostic::new(policy.name(), format!("opp({asked}) is no level of domain {name}"))
-        .help(format!("its levels go from 0 to {top}; demand_kBps(n) fits every board"))
+    let message = format!("opp({asked}) is no level of domain {name}");
+    let help = format!("its levels go from 0 to {top}; demand_kBps(n) fits every board");
+    let fault = Diagnostic::new(policy.name(), message).help(help);
+    PolicyFault::new(FaultKind::UnknownLevel, fault)
 }
 
 /// No reading, and peaks around every level of the domain, polled and by interrupt.

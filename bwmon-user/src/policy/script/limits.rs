@@ -30,12 +30,24 @@ pub const MAX_SOURCE: usize = 64 * 1024;
 /// Counts operations over a whole call. The engine's own counter starts anew in every callback of a
 /// native function (`array.reduce(|…| …)`), so a script could run for minutes within its limit;
 /// this one sees those too. It counts, it reads no clock: a replay stops at the same operation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Budget {
     used: Rc<Cell<u64>>,
+    most: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::of(MAX_OPERATIONS)
+    }
 }
 
 impl Budget {
+    /// A budget of `most` operations a call.
+    pub(super) fn of(most: u64) -> Self {
+        Self { used: Rc::default(), most }
+    }
+
     /// Starts a call.
     pub fn restart(&self) {
         self.used.set(0);
@@ -58,7 +70,7 @@ pub(super) fn limited_engine(budget: &Budget) -> Engine {
     BasicArrayPackage::new().register_into_engine(&mut engine);
     BasicMapPackage::new().register_into_engine(&mut engine);
     engine
-        .set_max_operations(MAX_OPERATIONS)
+        .set_max_operations(budget.most)
         .set_max_call_levels(MAX_CALL_LEVELS)
         .set_max_expr_depths(64, 32)
         .set_max_string_size(MAX_STRING)
@@ -77,11 +89,11 @@ pub(super) fn limited_engine(budget: &Budget) -> Engine {
         engine.disable_symbol(symbol);
     }
     engine.on_print(|_| {}).on_debug(|_, _, _| {});
-    let used = budget.used.clone();
+    let (used, most) = (budget.used.clone(), budget.most);
     engine.on_progress(move |_| {
         let count = used.get() + 1;
         used.set(count);
-        (count > MAX_OPERATIONS).then(|| Dynamic::from("operations"))
+        (count > most).then(|| Dynamic::from("operations"))
     });
     engine
 }

@@ -2,27 +2,34 @@
 
 mod check;
 mod error;
+mod event;
+mod head;
 mod limits;
+pub mod lint;
 mod observation;
 mod params;
 mod presets;
+mod readings;
 mod runtime;
 mod slots;
 mod state;
+pub mod trace;
 mod vocabulary;
 pub mod words;
 
-pub use check::{CheckReport, check};
+pub use check::{CheckFault, CheckReport, check, check_fault};
 pub use error::Source;
+pub use head::Head;
 pub use limits::{
     Budget, MAX_ARRAY, MAX_CALL_LEVELS, MAX_FUNCTIONS, MAX_MAP, MAX_OPERATIONS, MAX_SOURCE,
     MAX_STRING, MAX_VARIABLES,
 };
 pub use params::{Param, Value};
 pub use presets::{Preset, preset};
+pub use readings::Readings;
 pub use slots::MAX_SLOTS;
 
-use super::{FaultKind, Policy, PolicyFault, Proposal};
+use super::{FaultKind, Policy, PolicyEvent, PolicyFault, Proposal};
 use crate::board::Board;
 use crate::diag::Diagnostic;
 use crate::journal::PolicyRecord;
@@ -44,6 +51,7 @@ const ENTRY_POINTS: [(&str, usize); 3] = [("init", 1), ("decide", 1), ("on_event
 /// A compiled script with its state, one per domain. Not `Send`: it lives where it is called.
 pub struct ScriptPolicy {
     source: Source,
+    digest: String,
     engine: Engine,
     ast: AST,
     budget: Budget,
@@ -66,22 +74,48 @@ impl ScriptPolicy {
         board: &Board,
         set: &[(String, String)],
     ) -> Result<Self, Diagnostic> {
+        let text = source.clone();
+        Self::made(source, &text, board, set, Budget::default(), |_| {})
+    }
+
+    /// The same with another text to run in the place of `source`'s, and an engine that `prepare`
+    /// has seen: a watched script.
+    fn made(
+        source: Source,
+        text: &Source,
+        board: &Board,
+        set: &[(String, String)],
+        budget: Budget,
+        prepare: impl FnOnce(&mut Engine),
+    ) -> Result<Self, Diagnostic> {
         if source.text.len() > MAX_SOURCE {
             return Err(source.fault(format!("the script is larger than {MAX_SOURCE} bytes")));
         }
-        let budget = Budget::default();
         let shared = Shared::new(board);
         let mut engine = limits::limited_engine(&budget);
         vocabulary::register(&mut engine, &shared);
+        prepare(&mut engine);
         let params = params::declared(&source)?;
         let presets = presets::declared(&source, &params)?;
         let values = params::values(&source, &params, set)?;
         engine.register_static_module("cfg", params::module(&values).into());
-        let ast = compile(&mut engine, &source)?;
+        let ast = compile(&mut engine, text)?;
         let runtime = RefCell::new(Runtime::new(&engine, &ast));
         let states = Vec::new();
-        let mut policy =
-            Self { source, engine, ast, budget, runtime, shared, states, params, presets, values };
+        let digest = digest(&source.text);
+        let mut policy = Self {
+            source,
+            digest,
+            engine,
+            ast,
+            budget,
+            runtime,
+            shared,
+            states,
+            params,
+            presets,
+            values,
+        };
         for domain in 0..board.domains.len() {
             let state = policy.init(domain).map_err(|fault| *fault.diagnostic)?;
             policy.states.push(state);
@@ -104,6 +138,11 @@ impl ScriptPolicy {
         &self.values
     }
 
+    /// The state of `domain`.
+    fn state_of(&self, domain: usize) -> Option<&Dynamic> {
+        self.states.get(domain).map(|state| &state.value)
+    }
+
     /// Operations that the last call used.
     pub fn operations(&self) -> u64 {
         self.budget.used()
@@ -113,7 +152,7 @@ impl ScriptPolicy {
     pub fn record(&self) -> PolicyRecord {
         PolicyRecord {
             name: self.source.name.clone(),
-            digest: digest(&self.source.text),
+            digest: self.digest.clone(),
             source: self.source.text.clone(),
             params: self.values.iter().map(|(name, value)| (name.clone(), value.json())).collect(),
         }
@@ -170,7 +209,7 @@ impl ScriptPolicy {
         let obs = Obs { shared: self.shared.clone(), domain };
         let answer = self.call("decide", obs, &mut state.value);
         let checked = match answer {
-            Ok(value) => self.checked(value, &mut state),
+            Ok(value) => self.checked(value, &state),
             Err(fault) => Err(fault),
         };
         if checked.is_err() {
@@ -183,20 +222,24 @@ impl ScriptPolicy {
         checked
     }
 
-    fn checked(&self, value: Dynamic, state: &mut State) -> Result<Proposal, PolicyFault> {
+    fn checked(&self, value: Dynamic, state: &State) -> Result<Proposal, PolicyFault> {
         let proposal = match value.try_cast_result::<Proposal>() {
             Ok(proposal) => proposal,
             Err(value) => return Err(self.no_proposal(value.type_name())),
         };
+        self.state_checked(state, "decide")?;
+        Ok(proposal)
+    }
+
+    fn state_checked(&self, state: &State, called: &str) -> Result<(), PolicyFault> {
         state.check().map_err(|message| {
             let mut fault = self
                 .source
                 .fault(message)
                 .help("the keys and types of the state are those of the map that init() returns");
-            fault.place = self.source.place_of("decide");
+            fault.place = self.source.place_of(called);
             PolicyFault::new(FaultKind::State, fault)
-        })?;
-        Ok(proposal)
+        })
     }
 
     fn no_proposal(&self, kind: &str) -> PolicyFault {
@@ -229,6 +272,45 @@ impl Policy for ScriptPolicy {
         }
         self.shared.forget(domain);
     }
+
+    fn event(&mut self, domain: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        if !self.ast.iter_functions().any(|function| function.name == "on_event") {
+            return Ok(());
+        }
+        let Some(mut state) = self.states.get_mut(domain).map(std::mem::take) else {
+            return Ok(());
+        };
+        self.shared.current.set(domain);
+        let event = event::Event(Rc::new(event.clone()));
+        let answer = self.call("on_event", event, &mut state.value);
+        let checked = answer.and_then(|_| self.state_checked(&state, "on_event"));
+        if checked.is_err() {
+            state.reset();
+            self.shared.forget(domain);
+        }
+        if let Some(place) = self.states.get_mut(domain) {
+            *place = state;
+        }
+        checked
+    }
+
+    fn state(&self, domain: usize) -> Option<serde_json::Value> {
+        self.state_of(domain).filter(|state| !state.is_unit()).map(event::plain)
+    }
+
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// The tunables and presets that `source` declares, without compiling it.
+///
+/// # Errors
+/// A line of its head that is wrong.
+pub fn outline(source: &Source) -> Result<(Vec<Param>, Vec<Preset>), Diagnostic> {
+    let params = params::declared(source)?;
+    let presets = presets::declared(source, &params)?;
+    Ok((params, presets))
 }
 
 /// The first 16 digits of the SHA-256 of `text`.

@@ -1,6 +1,7 @@
 //! The functions behind the words of `words.rs`.
 
 use super::error::raise;
+use super::event;
 use super::observation::{self, Obs, Shared};
 use super::slots;
 use crate::board::Level;
@@ -15,6 +16,7 @@ type Answer<T> = Result<T, Box<EvalAltResult>>;
 pub(super) fn register(engine: &mut Engine, shared: &Rc<Shared>) {
     observation::register(engine);
     slots::register(engine, shared);
+    event::register(engine);
     engine.register_type_with_name::<Proposal>("Proposal");
     engine
         .register_fn("hold", || Proposal::new(Ask::Hold, ""))

@@ -1,0 +1,49 @@
+//! What happened between two ticks: lines of a journal that are no entries.
+
+use super::PolicyRecord;
+use crate::policy::canary::{CanaryEnd, Rule};
+use serde::{Deserialize, Serialize};
+
+/// A line between two entries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// From the next entry on this policy decides.
+    Policy {
+        /// The policy, whole.
+        policy: PolicyRecord,
+    },
+    /// From the next entry on this policy runs in shadow beside the one that decides.
+    Canary {
+        /// The policy, whole.
+        policy: PolicyRecord,
+        /// For so long.
+        ms: u64,
+        /// What it is judged by.
+        rule: Rule,
+    },
+    /// The shadow's time is over.
+    CanaryEnd(CanaryEnd),
+    /// The policy has faulted so often that the native rule decides from now on, until the policy
+    /// is replaced.
+    Demoted {
+        /// The domain.
+        domain: String,
+        /// Its last fault, in one line.
+        fault: String,
+    },
+}
+
+impl Note {
+    /// The line, without its end.
+    ///
+    /// # Errors
+    /// Never in practice: every part is plain data.
+    pub fn line(&self) -> Result<String, serde_json::Error> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            note: &'a Note,
+        }
+        serde_json::to_string(&Line { note: self })
+    }
+}

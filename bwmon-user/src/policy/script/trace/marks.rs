@@ -1,0 +1,148 @@
+//! Where statements begin, and the text with a mark before each of them.
+
+use super::MARKER;
+use rhai::{AST, ASTNode, Position};
+
+/// A text with marks.
+pub(super) struct Marked {
+    pub(super) text: String,
+    /// The line of each mark, by its number.
+    pub(super) lines: Vec<usize>,
+    /// Line and column (in the marked text) of each mark, and its length.
+    inserted: Vec<(usize, usize, usize)>,
+}
+
+impl Marked {
+    /// The column in the plain text of what stands at `column` of `line` in the marked one.
+    pub(super) fn plain_column(&self, line: usize, column: usize) -> usize {
+        let before = |(at, from, _): &&(usize, usize, usize)| *at == line && *from < column;
+        let marks: usize = self.inserted.iter().filter(before).map(|(_, _, length)| length).sum();
+        column.saturating_sub(marks).max(1)
+    }
+}
+
+/// Marks every statement of `ast`, whose text is `text`, that stands where another statement could
+/// stand before it: after `{`, `}` or `;`. So an `else if`, an `if` as a value, the body of an
+/// anonymous function and the like get none; they are part of the statement around them.
+pub(super) fn mark(ast: &AST, text: &str) -> Marked {
+    let code = code_only(text);
+    let mut starts: Vec<usize> = Vec::new();
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(statement)) = path.last()
+            && let Some(position) = first_position(statement)
+            && let Some(start) = place(text, position)
+            && let Some(start) = boundary(&code, start)
+        {
+            starts.push(start);
+        }
+        true
+    });
+    starts.sort_unstable();
+    starts.dedup();
+    let (mut marked, mut lines, mut next) = (String::new(), Vec::new(), starts.iter().peekable());
+    let (mut line, mut column, mut inserted) = (1, 1, Vec::new());
+    for (at, letter) in text.chars().enumerate() {
+        if next.next_if(|start| **start == at).is_some() {
+            let mark = format!("{MARKER} {}; ", lines.len());
+            inserted.push((line, column, mark.len()));
+            column += mark.len();
+            marked.push_str(&mark);
+            lines.push(line);
+        }
+        (line, column) = if letter == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        marked.push(letter);
+    }
+    Marked { text: marked, lines, inserted }
+}
+
+/// The first position of a statement or of anything in it: that of an assignment is its operator's.
+fn first_position(statement: &rhai::Stmt) -> Option<Position> {
+    let mut first: Option<Position> = None;
+    statement.walk(&mut Vec::new(), &mut |path| {
+        let position = match path.last() {
+            Some(ASTNode::Stmt(statement)) => statement.position(),
+            Some(ASTNode::Expr(expression)) => expression.start_position(),
+            _ => Position::NONE,
+        };
+        let sooner = |found: Position| {
+            (position.line(), position.position()) < (found.line(), found.position())
+        };
+        if !position.is_none() && first.is_none_or(sooner) {
+            first = Some(position);
+        }
+        true
+    });
+    first
+}
+
+/// The number of the character at `position`.
+fn place(text: &str, position: Position) -> Option<usize> {
+    let (line, column) = (position.line()?, position.position()?);
+    let before: usize = text.split_inclusive('\n').take(line - 1).map(|l| l.chars().count()).sum();
+    Some(before + column.checked_sub(1)?)
+}
+
+/// Where the statement that goes on at `start` begins, if that is a place for a mark.
+fn boundary(code: &[char], start: usize) -> Option<usize> {
+    let mut start = start;
+    loop {
+        let before = code.get(..start)?.iter().rposition(|c| !c.is_whitespace())?;
+        match code.get(before)? {
+            // `(a + b).abs()` begins with what the tree does not keep.
+            '(' => start = before,
+            '{' | '}' | ';' => return Some(start),
+            _ => return None,
+        }
+    }
+}
+
+/// The characters of `text`, with comments blank and texts (and what is inside of them) filled with
+/// a letter: braces in there are none.
+fn code_only(text: &str) -> Vec<char> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut code = letters.clone();
+    let mut fill = |from: usize, to: usize, with: char| {
+        for slot in code.iter_mut().take(to).skip(from) {
+            if *slot != '\n' {
+                *slot = with;
+            }
+        }
+    };
+    let at = |place: usize| letters.get(place).copied().unwrap_or('\0');
+    let mut place = 0;
+    while place < letters.len() {
+        let from = place;
+        match (at(place), at(place + 1)) {
+            ('/', '/') => {
+                while place < letters.len() && at(place) != '\n' {
+                    place += 1;
+                }
+                fill(from, place, ' ');
+            }
+            ('/', '*') => {
+                let mut depth = 0;
+                while place < letters.len() {
+                    match (at(place), at(place + 1)) {
+                        ('/', '*') => (depth, place) = (depth + 1, place + 2),
+                        ('*', '/') => (depth, place) = (depth - 1, place + 2),
+                        _ => place += 1,
+                    }
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                fill(from, place, ' ');
+            }
+            (quote @ ('"' | '`' | '\''), _) => {
+                place += 1;
+                while place < letters.len() && at(place) != quote {
+                    place += if at(place) == '\\' { 2 } else { 1 };
+                }
+                place += 1;
+                fill(from, place, 'x');
+            }
+            _ => place += 1,
+        }
+    }
+    code
+}
