@@ -33,6 +33,15 @@ mod policy_tools;
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 
+// Products: choosing one, and policies and limits per domain.
+mod products;
+
+// Products beside reload, another policy in the middle, explanations.
+mod products_together;
+
+// The examples of docs/products.md.
+mod products_guide;
+
 // `bwmon boards` and bad board files.
 mod boards;
 

@@ -134,7 +134,7 @@ impl Governor {
         for domain in 0..self.domains.len() {
             let event = PolicyEvent::Reload {
                 old_state: old.state(domain),
-                old_digest: old.digest().to_owned(),
+                old_digest: old.digest_for(domain).to_owned(),
             };
             self.tell(domain, &event, Nanos(0));
         }
@@ -233,7 +233,8 @@ impl Governor {
             let wish = if state.ladder.may_ask(now) {
                 match self.policy.decide(observations, index) {
                     Ok(Proposal { ask: Ask::Opp(level), .. }) if !table.has(level) => {
-                        Err(Origin::Fault(unknown_level(self.policy.name(), level, table.len())))
+                        let name = self.policy.name_for(index);
+                        Err(Origin::Fault(unknown_level(name, level, table.len())))
                     }
                     Ok(proposal) => Ok(proposal),
                     Err(fault) => Err(Origin::Fault(fault)),

@@ -37,6 +37,9 @@ pub mod decide;
 // Decision to vote, and the machine's answer.
 pub mod vote;
 
+// Which policy, tunables and limits a machine gets: product files and what they are matched with.
+pub mod product;
+
 // The road walked once.
 pub mod governor;
 

@@ -7,8 +7,9 @@ mod reload;
 pub use reload::Reload;
 
 use crate::board::Board;
+use crate::decide::Rails;
 use crate::governor::Governor;
-use crate::journal::{Header, PolicyRecord, SCHEMA};
+use crate::journal::{Header, PolicyRecord, ProductRecord, SCHEMA};
 use crate::live::{FileJournal, Machine, Mode, MonotonicClock, Takeover, takeover};
 use crate::policy::PolicySpec;
 use crate::ports::{Actuator, Outcome};
@@ -35,6 +36,10 @@ pub struct Plan {
     pub board: Arc<Board>,
     /// The policy.
     pub policy: PolicySpec,
+    /// The product that chose it, for the journal.
+    pub product: Option<ProductRecord>,
+    /// The rails, one entry per domain of the board.
+    pub rails: Vec<Rails>,
     /// What may be done.
     pub mode: Mode,
     /// Distance of the ticks.
@@ -56,6 +61,8 @@ pub struct Summary {
     pub board: String,
     /// The policy.
     pub policy: String,
+    /// The product that chose it, if one did.
+    pub product: Option<String>,
     /// `govern`, `dry-run` or `shadow`.
     pub mode: &'static str,
     /// Samples walked.
@@ -150,10 +157,11 @@ fn govern_here(
     // Policy and journal first: what is wrong with them must not cost the machine a takeover.
     let (policy, record) = plan.policy.clone().build(&plan.board)?;
     let file = plan.journal.as_deref().map(FileJournal::create).transpose()?;
-    let taken = takeover(plan.machine.root(), &plan.board, plan.mode, &plan.state_dir)?;
+    let taken =
+        takeover(plan.machine.root(), &plan.board, plan.mode, &plan.rails, &plan.state_dir)?;
     let header = header(plan, &record, &taken);
-    let Takeover { mut source, mut actuator, levels, rails, paths, notes, .. } = taken;
-    let mut governor = Governor::new(plan.board.clone(), policy, rails, &levels);
+    let Takeover { mut source, mut actuator, levels, paths, notes, .. } = taken;
+    let mut governor = Governor::new(plan.board.clone(), policy, plan.rails.clone(), &levels);
     // From here on every way out passes the end of this function.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         notes.iter().for_each(|note| say(note));
@@ -221,7 +229,8 @@ fn header(plan: &Plan, record: &PolicyRecord, taken: &Takeover) -> Header {
         capabilities: taken.capabilities.clone(),
         period_us: plan.period.as_us(),
         policy: record.clone(),
-        rails: taken.rails.clone(),
+        product: plan.product.clone(),
+        rails: plan.rails.clone(),
         levels: taken.levels.clone(),
         board: Board::clone(&plan.board),
     }
@@ -238,6 +247,7 @@ fn summary(
     Summary {
         board: plan.board.id.clone(),
         policy: record.name.clone(),
+        product: plan.product.as_ref().map(|product| product.name.clone()),
         mode: plan.mode.name(),
         ticks: stats.ticks,
         missed: stats.missed,

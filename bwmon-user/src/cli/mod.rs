@@ -1,10 +1,12 @@
 //! The command line: one file per verb. Data on stdout, messages on stderr.
 
 mod boards;
+mod choose;
 mod common;
 mod doctor;
 mod output;
 mod policy;
+mod products;
 mod replay;
 mod restore;
 mod run;

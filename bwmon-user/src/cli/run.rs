@@ -1,7 +1,8 @@
 //! `bwmon run`.
 
 use super::Answer;
-use super::common::{self, PolicyArgs};
+use super::choose::{ChoiceArgs, Fitted};
+use super::common;
 use super::output::{json, line, say};
 use crate::agent::{Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
@@ -15,11 +16,16 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n\
 \x20 bwmon run --shadow --duration-ms 10000 --journal shadow.jsonl   without a write\n\
-\x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C")]
+\x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C\n\
+\x20 bwmon run --limit ddr.min_kBps=1804000                          the machine's product, and a floor\n\
+\n\
+Without --policy, policies and limits come from the product that fits the machine most closely\n\
+(`bwmon policy which`); without one, the policy is bwmon.")]
 pub(super) struct Args {
     #[command(flatten)]
-    policy: PolicyArgs,
-    /// The board: a board file or a built-in one [default: by the device tree]
+    choice: ChoiceArgs,
+    /// The board: a board file or a built-in one [default: as the product says, else by the device
+    /// tree]
     #[arg(long, value_name = "BOARD|FILE")]
     board: Option<String>,
     /// What may be done to the machine
@@ -35,9 +41,9 @@ pub(super) struct Args {
     dry_run: bool,
     /// Distance of the ticks. A poll starts a new 4 ms window, so the default holds two whole ones
     /// and half a millisecond for a late wake-up; below 4500 many polls find no whole window and
-    /// say so
-    #[arg(long, value_name = "US", default_value_t = 8_500, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
-    period_us: u64,
+    /// say so [default: as the product says, else 8500]
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
+    period_us: Option<u64>,
     /// Stop after this time [default: run until a signal: INT, TERM or QUIT]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
         value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
@@ -74,6 +80,9 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Two whole windows of 4 ms and half a millisecond.
+const DEFAULT_PERIOD_US: u64 = 8_500;
+
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ModeArg {
     /// Read the registers, vote, put everything back at the end
@@ -85,11 +94,12 @@ enum ModeArg {
 }
 
 impl Args {
-    fn reload(&self) -> Reload {
+    fn reload(&self, fitted: &Fitted) -> Reload {
+        let (file, preset, set) = fitted.followed();
         Reload {
-            file: common::policy_file(&self.policy.policy),
-            preset: self.policy.preset.clone(),
-            set: self.policy.set.clone(),
+            file,
+            preset,
+            set,
             watch: !self.no_watch,
             canary: self.canary_ms.map(|ms| (ms, self.canary_rule.clone())),
         }
@@ -106,11 +116,18 @@ impl Args {
 
 pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let machine = Machine::new(Root::at(&args.root));
-    let board = match &args.board {
-        Some(name) => common::board(name)?,
-        None => machine.board().ok_or_else(|| no_board(&machine))?,
-    };
     let mode = args.mode();
+    let picked = args.choice.pick(machine.root(), &machine.facts())?;
+    let board = match (&args.board, picked.board()) {
+        (Some(name), _) => common::board(name)?,
+        (None, Some(board)) => board?,
+        (None, None) => machine.board().ok_or_else(|| no_board(&machine))?,
+    };
+    let fitted = args.choice.fit(&picked, &board, mode.unvoted())?;
+    for note in picked.notes.iter().chain(&fitted.notes) {
+        say(&format!("bwmon: {note}"));
+    }
+    let period_us = args.period_us.or(picked.period_us()).unwrap_or(DEFAULT_PERIOD_US);
     // A shadow writes nothing, so any number may run beside each other and beside an agent.
     let _lock = match mode {
         Mode::Shadow => None,
@@ -119,14 +136,16 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     if mode == Mode::Govern {
         clear_leftovers(&machine, &args)?;
     }
-    let ticks = args.ticks.or(args.duration_ms.map(|ms| (ms * 1_000).div_ceil(args.period_us)));
+    let ticks = args.ticks.or(args.duration_ms.map(|ms| (ms * 1_000).div_ceil(period_us)));
     let plan = Plan {
         machine,
         board: Arc::new(board),
-        policy: args.policy.spec()?,
-        reload: args.reload(),
+        reload: args.reload(&fitted),
+        policy: fitted.spec,
+        product: fitted.record,
+        rails: fitted.rails,
         mode,
-        period: Nanos(args.period_us * Nanos::PER_US),
+        period: Nanos(period_us * Nanos::PER_US),
         ticks,
         journal: args.journal.clone(),
         state_dir: args.state_dir.clone(),

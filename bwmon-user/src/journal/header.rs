@@ -25,6 +25,9 @@ pub struct Header {
     pub period_us: u64,
     /// The policy, whole.
     pub policy: PolicyRecord,
+    /// The product that chose policy and limits; absent where none did, and in older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub product: Option<ProductRecord>,
     /// The rails, one entry per domain.
     pub rails: Vec<Rails>,
     /// The levels in force before the first tick, one per domain.
@@ -34,9 +37,9 @@ pub struct Header {
 }
 
 /// A policy as it was used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyRecord {
-    /// Its file, or `native`.
+    /// Its file, or `native`; with `policies`, all of them with their domains.
     pub name: String,
     /// The first 16 digits of the SHA-256 of its text; empty for `native`.
     pub digest: String,
@@ -44,4 +47,29 @@ pub struct PolicyRecord {
     pub source: String,
     /// Its tunables, with the values in use.
     pub params: BTreeMap<String, serde_json::Value>,
+    /// Where domains have policies of their own: those, and nothing in the keys above but the name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PartRecord>,
+}
+
+/// The policy of some domains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartRecord {
+    /// Names of the domains.
+    pub domains: Vec<String>,
+    /// Their policy.
+    pub policy: PolicyRecord,
+}
+
+/// The product that chose policy and limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProductRecord {
+    /// Its name.
+    pub name: String,
+    /// Its version, if it says one.
+    pub version: Option<String>,
+    /// Its file, and those of its bases, nearest first.
+    pub files: Vec<String>,
+    /// Why it was chosen.
+    pub why: String,
 }

@@ -13,6 +13,7 @@ pub mod icc_summary;
 mod journal_file;
 mod lock;
 mod machine;
+mod machine_facts;
 pub mod probes;
 mod restore;
 mod root;

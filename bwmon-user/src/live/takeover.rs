@@ -41,6 +41,17 @@ impl Mode {
     }
 }
 
+impl Mode {
+    /// What stands in for a level that nobody has voted yet: the kernel's driver votes where bwmon
+    /// does not.
+    pub fn unvoted(self) -> Unvoted {
+        match self {
+            Self::Govern => Unvoted::Top,
+            Self::DryRun | Self::Shadow => Unvoted::Nothing,
+        }
+    }
+}
+
 /// A machine that has been taken over.
 pub struct Takeover {
     /// Where samples come from.
@@ -49,8 +60,6 @@ pub struct Takeover {
     pub actuator: LiveActuator,
     /// Levels in force at the start.
     pub levels: Vec<Option<Level>>,
-    /// Rails for the mode.
-    pub rails: Vec<Rails>,
     /// How each domain is voted.
     pub paths: Vec<PathDescription>,
     /// What is present, for the journal's header.
@@ -59,7 +68,7 @@ pub struct Takeover {
     pub notes: Vec<String>,
 }
 
-/// Takes the machine under `root` over for `board`.
+/// Takes the machine under `root` over for `board`; `rails` has one entry per domain.
 ///
 /// # Errors
 /// What is missing. If something had been changed before that, it has been put back, or the error
@@ -68,12 +77,14 @@ pub fn takeover(
     root: &Root,
     board: &Arc<Board>,
     mode: Mode,
+    rails: &[Rails],
     state_dir: &Path,
 ) -> anyhow::Result<Takeover> {
     let mut work = Work {
         root,
         board,
         mode,
+        rails,
         restore: RestoreFile::new(root, state_dir),
         notes: Vec::new(),
         capabilities: Vec::new(),
@@ -86,7 +97,6 @@ pub fn takeover(
                 source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
                 actuator,
                 levels: taken.levels,
-                rails: rails(board, mode),
                 paths,
                 capabilities: work.capabilities,
                 notes: work.notes,
@@ -115,18 +125,11 @@ fn undo(restore: &mut RestoreFile) -> Option<String> {
     }
 }
 
-fn rails(board: &Board, mode: Mode) -> Vec<Rails> {
-    let unvoted = match mode {
-        Mode::Govern => Unvoted::Top,
-        Mode::DryRun | Mode::Shadow => Unvoted::Nothing,
-    };
-    board.domains.iter().map(|domain| Rails::open(&domain.table, unvoted)).collect()
-}
-
 struct Work<'a> {
     root: &'a Root,
     board: &'a Arc<Board>,
     mode: Mode,
+    rails: &'a [Rails],
     restore: RestoreFile,
     notes: Vec<String>,
     capabilities: Vec<String>,
@@ -217,20 +220,20 @@ impl Work<'_> {
         }
     }
 
-    /// Takes the vote paths and votes the highest level: a floor under what the kernel's driver
+    /// Takes the vote paths and votes the highest level that the rails allow: a floor under what the kernel's driver
     /// voted, before that vote goes away with it.
     fn place_floors(
         &mut self,
         votes: &mut [VotePath],
         levels: &mut [Option<Level>],
     ) -> anyhow::Result<()> {
-        let domains = self.board.domains.iter();
-        for ((path, level), domain) in votes.iter_mut().zip(levels).zip(domains) {
+        let domains = self.board.domains.iter().zip(self.rails);
+        for ((path, level), (domain, rails)) in votes.iter_mut().zip(levels).zip(domains) {
             let VotePath::Voted(voter) = path else { continue };
             voter
                 .take_over(&mut self.restore)
                 .with_context(|| format!("domain {} cannot be taken over", domain.name))?;
-            let top = domain.table.top();
+            let top = domain.table.top().min(rails.max_level);
             match voter.vote(top) {
                 Applied::Refused { why } => bail!("domain {}: {why}", domain.name),
                 Applied::Gone { what } => bail!("domain {}: {what} vanished", domain.name),

@@ -6,6 +6,7 @@ mod fault;
 mod ladder;
 pub mod library;
 mod native;
+mod per_domain;
 mod proposal;
 pub mod script;
 pub mod stage;
@@ -16,15 +17,15 @@ pub use event::PolicyEvent;
 pub use fault::{FaultKind, PolicyFault};
 pub use ladder::{Fall, Ladder};
 pub use native::Mainline;
+pub use per_domain::{Part, PerDomain};
 pub use proposal::{Ask, MAX_WHY, Proposal, Why};
 
 use crate::board::Board;
 use crate::diag::Diagnostic;
-use crate::journal::PolicyRecord;
+use crate::journal::{PartRecord, PolicyRecord};
 use crate::observe::Observation;
 use script::{ScriptPolicy, Source};
 use stage::Chain;
-use std::collections::BTreeMap;
 
 /// The name under which the native rule is known wherever a policy file may stand.
 pub const NATIVE: &str = "native";
@@ -33,6 +34,11 @@ pub const NATIVE: &str = "native";
 pub trait Policy {
     /// Name for journals and reports.
     fn name(&self) -> &str;
+
+    /// The name of what decides for `domain`; another one only where domains have their own.
+    fn name_for(&self, _domain: usize) -> &str {
+        self.name()
+    }
 
     /// What `domain` should have, given the observations of all domains of this tick.
     ///
@@ -60,10 +66,15 @@ pub trait Policy {
     fn digest(&self) -> &str {
         ""
     }
+
+    /// The digest of what decides for `domain`; another one only where domains have their own.
+    fn digest_for(&self, _domain: usize) -> &str {
+        self.digest()
+    }
 }
 
 /// Which policy, before it is made for a board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicySpec {
     /// The native rule.
     Native,
@@ -76,11 +87,20 @@ pub enum PolicySpec {
         /// `name=value` pairs.
         set: Vec<(String, String)>,
     },
+    /// Domains with policies of their own; every domain of the board is in one of them.
+    PerDomain(Vec<Part>),
 }
 
 impl PolicySpec {
     /// The policy of a journal, with the tunables that it ran with.
     pub fn from_record(record: &PolicyRecord) -> Self {
+        if !record.policies.is_empty() {
+            let part = |part: &PartRecord| Part {
+                domains: part.domains.clone(),
+                spec: Self::from_record(&part.policy),
+            };
+            return Self::PerDomain(record.policies.iter().map(part).collect());
+        }
         if record.name == NATIVE {
             return Self::Native;
         }
@@ -90,6 +110,16 @@ impl PolicySpec {
         let set = record.params.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let source = Source { name: record.name.clone(), text: record.source.clone() };
         Self::Script { source, set: set.collect() }
+    }
+
+    /// What reports call it: a file, a shipped policy, `native` or a chain.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Native => NATIVE,
+            Self::Chain(text) => text,
+            Self::Script { source, .. } => &source.name,
+            Self::PerDomain(_) => "one per domain",
+        }
     }
 
     /// Makes the policy for `board`, and its record for the journal.
@@ -111,6 +141,10 @@ impl PolicySpec {
                 let record = policy.record();
                 Ok((Box::new(policy), record))
             }
+            Self::PerDomain(parts) => {
+                let (policy, record) = PerDomain::new(parts, board)?;
+                Ok((Box::new(policy), record))
+            }
         }
     }
 }
@@ -122,10 +156,5 @@ pub fn is_compiled_in(name: &str) -> bool {
 
 /// The record of a policy that has no script.
 fn compiled_in(name: &str) -> PolicyRecord {
-    PolicyRecord {
-        name: name.to_owned(),
-        digest: String::new(),
-        source: String::new(),
-        params: BTreeMap::new(),
-    }
+    PolicyRecord { name: name.to_owned(), ..PolicyRecord::default() }
 }

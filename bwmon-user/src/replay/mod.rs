@@ -182,7 +182,13 @@ fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
     if header.rails.len() != header.board.domains.len() {
         return wrong("the header has other rails than its board has domains".into());
     }
-    digest_fits(file, &header.policy)
+    records(&header.policy).try_for_each(|policy| digest_fits(file, policy))
+}
+
+/// The policy, or where domains have their own, those.
+fn records(policy: &PolicyRecord) -> impl Iterator<Item = &PolicyRecord> {
+    let parts = policy.policies.iter().map(|part| &part.policy);
+    parts.chain(Some(policy).filter(|policy| policy.policies.is_empty()))
 }
 
 fn digest_fits(file: &str, policy: &PolicyRecord) -> Result<(), JournalError> {
@@ -201,7 +207,7 @@ fn command(file: &str, note: &Note) -> Result<Option<Command>, JournalError> {
         Note::Canary { policy, ms, rule } => (policy, Some((*ms, rule.clone()))),
         Note::CanaryEnd(_) | Note::Demoted { .. } => return Ok(None),
     };
-    digest_fits(file, policy)?;
+    records(policy).try_for_each(|policy| digest_fits(file, policy))?;
     let policy = Box::new(PolicySpec::from_record(policy));
     Ok(Some(Command::Replace { policy, canary }))
 }

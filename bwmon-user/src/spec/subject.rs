@@ -25,11 +25,7 @@ pub trait Subject {
 
 impl Subject for PolicySpec {
     fn name(&self) -> String {
-        match self {
-            Self::Native => policy::NATIVE.to_owned(),
-            Self::Chain(text) => text.clone(),
-            Self::Script { source, .. } => source.name.clone(),
-        }
+        self.title().to_owned()
     }
 
     /// Its own values come last: they are the operator's, on top of the spec's.
@@ -48,7 +44,7 @@ impl Subject for PolicySpec {
                 all.extend(set.iter().chain(own.iter()).cloned());
                 Self::Script { source: source.clone(), set: all }
             }
-            Self::Native | Self::Chain(_) => {
+            Self::Native | Self::Chain(_) | Self::PerDomain(_) => {
                 let name = self.name();
                 if let Some(preset) = preset {
                     let message = format!("the policy has no preset called {preset}");

@@ -84,7 +84,9 @@ impl Loader {
     fn look(&mut self, asked: bool) {
         let Some(file) = self.reload.file.clone() else {
             if asked {
-                (self.say)("nothing to reload: the policy has no file");
+                (self.say)(
+                    "nothing to reload: the policy has no file, or several; a new start reads them",
+                );
             }
             return;
         };

@@ -1,5 +1,6 @@
 //! `bwmon policy list`.
 
+use super::product::{self, ProductArgs};
 use crate::cli::output::{json, line, say, table};
 use crate::cli::{Answer, common};
 use crate::policy::script::{Head, Source, digest, outline};
@@ -12,11 +13,14 @@ use std::fs;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n\
 \x20 bwmon policy list                the policies that ship with bwmon\n\
-\x20 bwmon policy list policies/      those of a folder")]
+\x20 bwmon policy list policies/      those of a folder\n\
+\x20 bwmon policy list --product      what the product of this machine comes to, and from where")]
 pub(in crate::cli) struct Args {
     /// Folders whose .rhai files are listed [default: the shipped policies]
     #[arg(value_name = "FOLDER")]
     folders: Vec<String>,
+    #[command(flatten)]
+    product: ProductArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,6 +37,9 @@ struct Row {
 }
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
+    if args.product.asked() {
+        return product::main(&args.product, args.json);
+    }
     let (mut rows, mut all_good) = (Vec::new(), true);
     if args.folders.is_empty() {
         for shipped in library::SHIPPED {

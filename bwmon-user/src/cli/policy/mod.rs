@@ -8,8 +8,10 @@ mod explain;
 mod findings;
 mod list;
 mod new;
+mod product;
 mod show;
 mod test;
+mod which;
 
 use super::Answer;
 
@@ -29,10 +31,13 @@ pub(super) enum Verb {
     /// Why this level: a tick of a journal, or readings that you give; the script's lines with the
     /// values of its variables along the way
     Explain(explain::Args),
-    /// The shipped policies, or those of a folder
+    /// The shipped policies, or those of a folder; with --product, what a product comes to, value by
+    /// value
     List(list::Args),
     /// What a policy is for, its tunables and presets
     Show(show::Args),
+    /// The product for this machine, and why; exit code 1 if none fits
+    Which(which::Args),
     /// Print every name that a policy may use, with its meaning
     Docs(docs::Args),
 }
@@ -46,6 +51,7 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
         Verb::Explain(args) => explain::main(&args),
         Verb::List(args) => list::main(&args),
         Verb::Show(args) => show::main(&args),
+        Verb::Which(args) => which::main(&args),
         Verb::Docs(args) => docs::main(&args),
     }
 }

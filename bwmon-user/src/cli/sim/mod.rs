@@ -7,15 +7,17 @@ mod seed;
 mod then;
 
 use super::Answer;
-use super::common::{self, PolicyArgs};
-use super::output::{json, line};
+use super::choose::{ChoiceArgs, Picked};
+use super::common;
+use super::output::{json, line, say};
 use crate::board::Board;
-use crate::decide::{Rails, Unvoted};
+use crate::decide::Unvoted;
 use crate::diag::did_you_mean;
 use crate::governor::Governor;
 use crate::journal::{EntryView, Header, JournalError, Note, PolicyRecord, SCHEMA};
-use crate::live::FileJournal;
+use crate::live::{FileJournal, Root};
 use crate::ports::JournalSink;
+use crate::product::MachineFacts;
 use crate::run::{Doors, Pace, RunStats, run_under};
 use crate::sim::scenario::{self, Trace, TraceRequest};
 use crate::sim::{
@@ -36,13 +38,15 @@ use then::Then;
 #[command(after_help = "Examples:\n\
 \x20 bwmon sim --phases                                    the kernel's rule on a simulated SDM845\n\
 \x20 bwmon sim --policy my.rhai --workload frames --plot   your policy on another traffic, with charts\n\
+\x20 bwmon sim --product vendor-sdm845 --limit ddr.min_kBps=1804000   a product, without its board\n\
 \x20 bwmon sim --seed-table                                sysbench: 13 rows, 5 configurations")]
 pub(super) struct Args {
     #[command(flatten)]
-    policy: PolicyArgs,
-    /// The board: a built-in one (`bwmon boards`) or a board file
-    #[arg(long, value_name = "BOARD|FILE", default_value = "sdm845")]
-    board: String,
+    choice: ChoiceArgs,
+    /// The board: a built-in one (`bwmon boards`) or a board file [default: as the product says,
+    /// else sdm845]
+    #[arg(long, value_name = "BOARD|FILE")]
+    board: Option<String>,
     /// The traffic: demo, idle, stream, frames, camera, launch, memcpy, dma, ramp or square
     #[arg(long, value_name = "NAME", default_value = "demo")]
     workload: String,
@@ -54,7 +58,8 @@ pub(super) struct Args {
     cpufreq_votes: VotesArg,
     /// Run the seed patch's sysbench table instead: 13 rows, 5 configurations
     #[arg(long, conflicts_with_all = ["workload", "scenario", "board", "cpufreq_votes",
-        "duration_ms", "ticks", "period_us", "journal", "phases", "plot", "svg", "policy", "set"])]
+        "duration_ms", "ticks", "period_us", "journal", "phases", "plot", "svg", "policy", "set",
+        "preset", "product", "products", "limit", "min_level", "max_level"])]
     seed_table: bool,
     /// Virtual time to simulate [default: one round of the workload]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
@@ -63,10 +68,9 @@ pub(super) struct Args {
     /// Ticks to simulate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ticks: Option<u64>,
-    /// Distance of the ticks
-    #[arg(long, value_name = "US", default_value_t = 4_000,
-        value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
-    period_us: u64,
+    /// Distance of the ticks [default: as the product says, else 4000]
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    period_us: Option<u64>,
     #[command(flatten)]
     then: then::ThenArgs,
     /// Write the journal to this file (`bwmon replay --verify` reads it)
@@ -110,19 +114,27 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     if args.seed_table {
         return seed::main(args.json);
     }
-    let board = Arc::new(common::board(&args.board)?);
+    let picked = args.choice.asked(&Root::default(), None)?;
+    let board = Arc::new(board(&args, &picked)?);
     let workload = match &args.scenario {
         Some(file) => scenario::parse(file, &common::text_of(file)?, &mut load_trace)?,
         None => named_workload(&args.workload)?,
     };
-    let (policy, record) = args.policy.spec()?.build(&board)?;
-    let rails: Vec<Rails> =
-        board.domains.iter().map(|d| Rails::open(&d.table, Unvoted::Top)).collect();
-    let header = header(&board, &record, &rails, args.period_us);
+    let fitted = args.choice.fit(&picked, &board, Unvoted::Top)?;
+    let (policy, record) = fitted.spec.build(&board)?;
+    for note in picked.notes.iter().chain(&fitted.notes) {
+        say(&format!("bwmon: {note}"));
+    }
+    let period_us = args.period_us.or(picked.period_us()).unwrap_or(DEFAULT_PERIOD_US);
+    let header = Header {
+        product: fitted.record,
+        rails: fitted.rails.clone(),
+        ..header(&board, &record, period_us)
+    };
     let ticks = match (args.ticks, args.duration_ms) {
         (Some(ticks), _) => ticks,
-        (None, Some(ms)) => (ms * 1_000).div_ceil(args.period_us),
-        (None, None) => workload.length().as_us().div_ceil(args.period_us),
+        (None, Some(ms)) => (ms * 1_000).div_ceil(period_us),
+        (None, None) => workload.length().as_us().div_ceil(period_us),
     };
     let charts = args.plot || args.svg.is_some();
     let mut sink = Sink {
@@ -134,12 +146,12 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     if let Some(file) = &mut sink.file {
         file.begin(&header)?;
     }
-    let mut control = args.then.control(&board, args.period_us)?;
-    let mut governor = Governor::new(board.clone(), policy, rails, &[]);
+    let mut control = args.then.control(&board, period_us)?;
+    let mut governor = Governor::new(board.clone(), policy, fitted.rails, &[]);
     let setup = Setup { votes: args.cpufreq_votes.into(), ..Setup::of(&board)? };
     let mut sim = Simulation::new(&board, workload, setup);
     let began = Instant::now();
-    let stats = simulate(&mut governor, &mut sim, &mut sink, &mut control, args.period_us, ticks)?;
+    let stats = simulate(&mut governor, &mut sim, &mut sink, &mut control, period_us, ticks)?;
     let wall_s = began.elapsed().as_secs_f64();
     if let Some(error) = &stats.journal_error {
         bail!("{error}");
@@ -149,6 +161,24 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     }
     let report = Report::new(&board, &record, &stats, wall_s, &sim.plant().totals());
     print(&args, &sink, &report)
+}
+
+/// One window of the hardware.
+const DEFAULT_PERIOD_US: u64 = 4_000;
+
+/// The board that is asked for, or the product's, or the one that it seems to be for.
+fn board(args: &Args, picked: &Picked) -> anyhow::Result<Board> {
+    match (&args.board, picked.board()) {
+        (Some(name), _) => common::board(name),
+        (None, Some(board)) => board,
+        (None, None) => match picked.guessed_board(&MachineFacts::default()) {
+            Some(board) => {
+                say(&format!("bwmon: board {}, by the product's dt_compatible", board.id));
+                Ok(board)
+            }
+            None => common::board("sdm845"),
+        },
+    }
 }
 
 fn simulate(
@@ -227,7 +257,7 @@ fn load_trace(request: TraceRequest<'_>) -> Result<Trace, String> {
     Ok((values.into(), Nanos(header.period_us.max(1) * Nanos::PER_US)))
 }
 
-fn header(board: &Board, record: &PolicyRecord, rails: &[Rails], period_us: u64) -> Header {
+fn header(board: &Board, record: &PolicyRecord, period_us: u64) -> Header {
     Header {
         schema: SCHEMA,
         program: format!("bwmon {}", crate::version()),
@@ -236,7 +266,8 @@ fn header(board: &Board, record: &PolicyRecord, rails: &[Rails], period_us: u64)
         capabilities: Vec::new(),
         period_us,
         policy: record.clone(),
-        rails: rails.to_vec(),
+        product: None,
+        rails: Vec::new(),
         levels: vec![None; board.domains.len()],
         board: board.clone(),
     }

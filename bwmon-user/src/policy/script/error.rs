@@ -11,7 +11,7 @@ pub(super) fn raise(message: impl Into<String>) -> Box<EvalAltResult> {
 }
 
 /// A script's name and text, for errors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The file as the operator named it.
     pub name: String,

@@ -1,6 +1,7 @@
 //! Policies as Rhai scripts: compiled once, called with `decide(obs)` per domain and tick.
 
 mod check;
+mod declared;
 mod error;
 mod event;
 mod head;
@@ -18,6 +19,7 @@ mod vocabulary;
 pub mod words;
 
 pub use check::{CheckFault, CheckReport, check, check_fault};
+pub use declared::{Declared, outline};
 pub use error::Source;
 pub use head::Head;
 pub use limits::{
@@ -155,6 +157,7 @@ impl ScriptPolicy {
             digest: self.digest.clone(),
             source: self.source.text.clone(),
             params: self.values.iter().map(|(name, value)| (name.clone(), value.json())).collect(),
+            policies: Vec::new(),
         }
     }
 
@@ -301,16 +304,6 @@ impl Policy for ScriptPolicy {
     fn digest(&self) -> &str {
         &self.digest
     }
-}
-
-/// The tunables and presets that `source` declares, without compiling it.
-///
-/// # Errors
-/// A line of its head that is wrong.
-pub fn outline(source: &Source) -> Result<(Vec<Param>, Vec<Preset>), Diagnostic> {
-    let params = params::declared(source)?;
-    let presets = presets::declared(source, &params)?;
-    Ok((params, presets))
 }
 
 /// The first 16 digits of the SHA-256 of `text`.

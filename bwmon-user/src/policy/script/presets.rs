@@ -54,7 +54,15 @@ fn parse(text: &str) -> Option<Preset> {
 /// # Errors
 /// When the script has no such preset, or its head is wrong.
 pub fn preset(source: &Source, name: &str) -> Result<Vec<(String, String)>, Diagnostic> {
-    let presets = declared(source, &params::declared(source)?)?;
+    find(source, &declared(source, &params::declared(source)?)?, name)
+}
+
+/// The settings of the one of `presets` that is called `name`.
+pub(super) fn find(
+    source: &Source,
+    presets: &[Preset],
+    name: &str,
+) -> Result<Vec<(String, String)>, Diagnostic> {
     if let Some(preset) = presets.iter().find(|preset| preset.name == name) {
         return Ok(preset.set.clone());
     }

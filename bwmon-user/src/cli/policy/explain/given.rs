@@ -53,7 +53,7 @@ pub(super) fn story(args: &Args) -> anyhow::Result<Story> {
         preset: args.preset.clone(),
         set: args.set.clone(),
     };
-    let (mut policy, lines, steps) = Watched::new(chosen.spec()?, &board)?;
+    let (mut policy, texts, steps) = Watched::new(chosen.spec()?, &board)?;
     let mut native = Mainline::new(&board);
     let mut answer = None;
     for tick in 0..args.ticks {
@@ -85,7 +85,7 @@ pub(super) fn story(args: &Args) -> anyhow::Result<Story> {
         now: obs.now,
         readings: Readings::new(&board)?.of(&all, index),
         steps: steps.get(index).map_or(&[], Vec::as_slice),
-        lines: &lines,
+        lines: texts.get(index).map_or(&[], |text| &text.lines),
         in_force: obs.level,
         by_policy: origin == Origin::Policy,
         origin,

@@ -20,7 +20,7 @@ pub(super) fn stories(
     let (reader, header) = common::journal(&args.what)?;
     let only = args.domain.as_deref().map(|name| domain(&header.board, name)).transpose()?;
     let spec = PolicySpec::from_record(&header.policy);
-    let (policy, lines, steps) = Watched::new(spec, &header.board)?;
+    let (policy, texts, steps) = Watched::new(spec, &header.board)?;
     let span = seconds(at)?;
     let (mut first, mut last) = (None, None);
     let wanted = |sample: &crate::sample::Sample| {
@@ -47,9 +47,10 @@ pub(super) fn stories(
             continue;
         }
         let answered_by_policy = tick.origin == crate::governor::Origin::Policy;
+        let text = texts.get(index).cloned().unwrap_or_default();
         stories.push(Story::new(Context {
             board: &header.board,
-            policy: header.policy.name.clone(),
+            policy: text.name,
             domain: index,
             tick: Some(reached.sample.tick),
             now: tick.observation.now,
@@ -59,7 +60,7 @@ pub(super) fn stories(
                 crate::governor::Origin::Aside | crate::governor::Origin::Demoted => &[],
                 _ => steps.get(index).map_or(&[], Vec::as_slice),
             },
-            lines: &lines,
+            lines: &text.lines,
             in_force: tick.observation.level,
             origin: tick.origin.clone(),
             proposal: tick.proposal.clone(),

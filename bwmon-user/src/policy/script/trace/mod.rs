@@ -13,7 +13,7 @@ use super::{Budget, MAX_OPERATIONS, ScriptPolicy, Source, limits};
 use crate::board::Board;
 use crate::diag::Diagnostic;
 use crate::observe::Observation;
-use crate::policy::{Policy, PolicyFault, Proposal};
+use crate::policy::{Policy, PolicyEvent, PolicyFault, Proposal};
 use marks::Marked;
 use recorder::Recorder;
 use rhai::{Dynamic, Engine, OptimizationLevel};
@@ -90,6 +90,18 @@ impl Policy for Traced {
 
     fn reset(&mut self, domain: usize) {
         self.policy.reset(domain);
+    }
+
+    fn event(&mut self, domain: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        self.policy.event(domain, event)
+    }
+
+    fn state(&self, domain: usize) -> Option<serde_json::Value> {
+        self.policy.state(domain)
+    }
+
+    fn digest(&self) -> &str {
+        self.policy.digest()
     }
 }
 

@@ -1,0 +1,142 @@
+//! Product files on this machine: the search path, names or files on the command line, and what
+//! products name beside them.
+
+use super::common;
+use crate::board::{Board, builtin, builtin_ids};
+use crate::live::{Machine, Root};
+use crate::policy::script::Source;
+use crate::product::{
+    At, Catalog, Layer, LayerFile, MachineFacts, MatchKey, Product, Test, parse, shipped,
+};
+use anyhow::{Context, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where product files are looked for; what comes first hides same-named files of the later.
+const FOLDERS: [&str; 3] =
+    ["/etc/bwmon/products", "/run/bwmon/products", "/usr/lib/bwmon/products"];
+
+/// How the file names of built-in products begin.
+const BUILT_IN: &str = "<built-in";
+
+/// `--products`.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub(super) struct SearchArgs {
+    /// A folder with product files; may be given several times, the first hides same-named files of
+    /// the later [default: /etc/bwmon/products, /run/bwmon/products, /usr/lib/bwmon/products; the
+    /// built-in ones always come last]
+    #[arg(long, value_name = "DIR")]
+    pub(super) products: Vec<PathBuf>,
+}
+
+impl SearchArgs {
+    /// The product files that count.
+    pub(super) fn catalog(&self, root: &Root) -> anyhow::Result<Catalog> {
+        let mut layers = Vec::new();
+        for folder in &self.products {
+            layers
+                .push(layer(folder).with_context(|| {
+                    format!("cannot look for products in {}", folder.display())
+                })?);
+        }
+        if self.products.is_empty() {
+            for folder in FOLDERS.map(|folder| root.path(folder)) {
+                if folder.exists() {
+                    layers.push(layer(&folder)?);
+                }
+            }
+        }
+        layers.push(shipped());
+        Ok(Catalog::new(layers))
+    }
+}
+
+/// The `*.toml` files of `folder`. A link to /dev/null masks its name.
+fn layer(folder: &Path) -> anyhow::Result<Layer> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some(name) = name.strip_suffix(".toml").filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
+        let masked = fs::canonicalize(&path).is_ok_and(|target| target == Path::new("/dev/null"));
+        let shown = path.display().to_string();
+        let text = if masked { None } else { Some(common::text_of(&shown)?) };
+        files.push(LayerFile { name: name.to_owned(), path: shown, text });
+    }
+    Ok(Layer { files })
+}
+
+/// The product called `name`, or in the file `name`.
+pub(super) fn named(catalog: &Catalog, name: &str) -> anyhow::Result<Product> {
+    if let Some(product) = catalog.product(name) {
+        return Ok(product?);
+    }
+    if name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "toml") {
+        return Ok(catalog.with_bases(parse(name, &common::text_of(name)?)?)?);
+    }
+    bail!("there is no product {name}; {}", catalog.suggestion(name))
+}
+
+/// The facts of the machine, or of another one from a file.
+pub(super) fn facts(root: &Root, file: Option<&str>) -> anyhow::Result<MachineFacts> {
+    match file {
+        Some(file) => Ok(MachineFacts::parse(file, &common::text_of(file)?)?),
+        None => Ok(Machine::new(root.clone()).facts()),
+    }
+}
+
+/// The script that a product names: beside its file.
+pub(super) fn script(name: &str, at: &At) -> Result<Source, String> {
+    let path = beside(name, at)?;
+    let text = common::text_of(&path).map_err(|error| format!("{error:#}"))?;
+    Ok(Source { name: path, text })
+}
+
+/// The board that a product names: a built-in one, or a file beside its own.
+pub(super) fn board(product: &Product) -> Option<anyhow::Result<Board>> {
+    let board = product.board.as_ref()?;
+    let found = if builtin(&board.value).is_some() || !board.value.ends_with(".toml") {
+        common::board(&board.value)
+    } else {
+        beside(&board.value, &board.at).map_err(anyhow::Error::msg).and_then(|p| common::board(&p))
+    };
+    Some(found.with_context(|| format!("the board of product {}", product.title())))
+}
+
+fn beside(name: &str, at: &At) -> Result<String, String> {
+    let file = at.file().unwrap_or_default();
+    if file.starts_with(BUILT_IN) {
+        return Err(format!("a built-in product cannot name a file: {name}"));
+    }
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    Ok(folder.join(name).display().to_string())
+}
+
+/// The built-in board of a machine that is not here: by its compatible list, else by those that the
+/// product and its bases ask for.
+pub(super) fn guessed_board(
+    catalog: &Catalog,
+    product: &Product,
+    facts: &MachineFacts,
+) -> Option<Board> {
+    let boards: Vec<Board> = builtin_ids().filter_map(builtin).filter_map(Result::ok).collect();
+    let of = |name: &String| boards.iter().find(|board| board.compatible.contains(name)).cloned();
+    if let Some(board) = facts.dt_compatible.iter().find_map(of) {
+        return Some(board);
+    }
+    let mut asked = Some(product.clone());
+    while let Some(product) = asked {
+        if let Some(Test::AnyOf(globs)) =
+            product.matching.keys.get(&MatchKey::DtCompatible).map(|test| &test.value)
+            && let Some(board) = globs.iter().find_map(|glob| of(&glob.to_string()))
+        {
+            return Some(board);
+        }
+        // Circles were refused when `product` was made.
+        let base = product.extends.and_then(|base| catalog.product(&base.value));
+        asked = base.and_then(Result::ok);
+    }
+    None
+}
