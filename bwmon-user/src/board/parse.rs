@@ -1,12 +1,12 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
+use super::vote_paths::{RawDevfreq, RawVoteDevice};
 use super::{
-    Board, BusDcvsPath, CpuOpps, DevfreqKnob, DevfreqPath, Domain, IccPath, MAX_UNIT_KB, Monitor,
-    OppTable, WINDOW_TICKS,
+    Board, BusDcvsPath, CpuOpps, Domain, IccPath, MAX_UNIT_KB, Monitor, OppTable, WINDOW_TICKS,
 };
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
-use crate::units::{Hz, Kbps, Khz};
+use crate::units::Kbps;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -74,15 +74,7 @@ struct RawDomain {
     devfreq: Option<RawDevfreq>,
     icc: Option<Spanned<Vec<IccPath>>>,
     bus_dcvs: Option<Spanned<BusDcvsPath>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDevfreq {
-    device: Spanned<String>,
-    freq_hz: Spanned<Vec<Hz>>,
-    #[serde(default)]
-    through: DevfreqKnob,
+    vote: Option<RawVoteDevice>,
 }
 
 /// Parses and checks the board file `text`; `file` is its name in errors.
@@ -95,13 +87,13 @@ pub fn parse(file: &str, text: &str) -> Result<Board, Diagnostic> {
     Check { file, text }.board(raw)
 }
 
-struct Check<'a> {
+pub(super) struct Check<'a> {
     file: &'a str,
     text: &'a str,
 }
 
 impl Check<'_> {
-    fn fault(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
+    pub(super) fn fault(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.file, message).at(Place::at_byte(self.text, span.start))
     }
 
@@ -143,6 +135,13 @@ impl Check<'_> {
                     other.name, domain.name
                 );
                 return Err(self.fault(span, message).help("they would undo each other's votes"));
+            }
+            if let Some(other) = domains.iter().find(|other| votes_as(other, &domain)) {
+                let message = format!(
+                    "domains \"{}\" and \"{}\" vote on the same path",
+                    other.name, domain.name
+                );
+                return Err(self.fault(span, message).help("the higher of the two would win"));
             }
             if domains.iter().any(|other| other.name == domain.name) {
                 return Err(
@@ -253,13 +252,13 @@ impl Check<'_> {
         let icc = raw.icc.map(|icc| self.icc(icc, table.columns().len())).transpose()?;
         let icc = icc.unwrap_or_default();
         let bus_dcvs = raw.bus_dcvs.map(|path| self.bus_dcvs(path, table.len())).transpose()?;
-        let paths = usize::from(devfreq.is_some())
-            + usize::from(!icc.is_empty())
-            + usize::from(bus_dcvs.is_some());
-        if paths > 1 {
+        let vote =
+            raw.vote.map(|vote| self.vote_device(vote, table.columns().len())).transpose()?;
+        let paths = [devfreq.is_some(), !icc.is_empty(), bus_dcvs.is_some(), vote.is_some()];
+        if paths.into_iter().filter(|there| *there).count() > 1 {
             return Err(self
                 .fault(raw.name.span(), "the domain has more than one vote path")
-                .help("give one of devfreq, icc and bus_dcvs"));
+                .help("give one of devfreq, icc, bus_dcvs and vote"));
         }
         Ok(Domain {
             name: raw.name.into_inner(),
@@ -270,6 +269,7 @@ impl Check<'_> {
             devfreq,
             icc,
             bus_dcvs,
+            vote,
         })
     }
 
@@ -303,78 +303,6 @@ impl Check<'_> {
         })
     }
 
-    fn devfreq(&self, raw: RawDevfreq, levels: usize) -> Result<DevfreqPath, Diagnostic> {
-        if !is_file_name(raw.device.get_ref()) {
-            return Err(self
-                .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
-                .help("the name of a folder in /sys/class/devfreq"));
-        }
-        let freqs = raw.freq_hz.get_ref();
-        if freqs.len() != levels {
-            let message =
-                format!("freq_hz has {} entries, the OPP table has {levels} rows", freqs.len());
-            return Err(self
-                .fault(raw.freq_hz.span(), message)
-                .help("give one devfreq frequency in Hz for each level; neighbours may repeat"));
-        }
-        if freqs.contains(&Hz(0)) || !freqs.is_sorted() {
-            return Err(self
-                .fault(raw.freq_hz.span(), "freq_hz holds a zero or falls")
-                .help("a higher level may not ask for a lower frequency"));
-        }
-        Ok(DevfreqPath {
-            device: raw.device.into_inner(),
-            freq_hz: raw.freq_hz.into_inner(),
-            through: raw.through,
-        })
-    }
-
-    fn icc(&self, raw: Spanned<Vec<IccPath>>, columns: usize) -> Result<Vec<IccPath>, Diagnostic> {
-        let paths = raw.get_ref();
-        if paths.len() != columns {
-            let message =
-                format!("icc has {} paths, the OPP table has {columns} columns", paths.len());
-            return Err(self
-                .fault(raw.span(), message)
-                .help("every column of a level is voted, so give one path for each"));
-        }
-        for path in paths {
-            if !is_file_name(&path.src) || !is_file_name(&path.dst) || path.src == path.dst {
-                let message = format!("\"{}\" to \"{}\" is no path", path.src, path.dst);
-                return Err(self
-                    .fault(raw.span(), message)
-                    .help("two node names, as interconnect_summary prints them"));
-            }
-            if !(1..=0x1ff).contains(&path.tag) {
-                return Err(self
-                    .fault(raw.span(), format!("tag {} is none that is voted", path.tag))
-                    .help("3 is ACTIVE_ONLY, 7 is ALWAYS; 0 would hold the bus in sleep too"));
-            }
-        }
-        Ok(raw.into_inner())
-    }
-
-    fn bus_dcvs(
-        &self,
-        raw: Spanned<BusDcvsPath>,
-        levels: usize,
-    ) -> Result<BusDcvsPath, Diagnostic> {
-        let path = raw.get_ref();
-        if !is_file_name(&path.hw) {
-            return Err(self
-                .fault(raw.span(), format!("\"{}\" names no block", path.hw))
-                .help("the name of a folder in /sys/devices/system/cpu/bus_dcvs"));
-        }
-        let freqs = &path.freq_khz;
-        if freqs.len() != levels || freqs.contains(&Khz(0)) || !freqs.is_sorted() {
-            let message = format!("freq_kHz has to have {levels} rising entries, none 0");
-            return Err(self
-                .fault(raw.span(), message)
-                .help("one frequency in kHz for each level; neighbours may repeat"));
-        }
-        Ok(raw.into_inner())
-    }
-
     /// Names end up in paths, scripts and metrics, so they are kept plain.
     fn plain_name(&self, name: &Spanned<String>, what: &str) -> Result<(), Diagnostic> {
         let text = name.get_ref();
@@ -388,6 +316,12 @@ impl Check<'_> {
     }
 }
 
+/// Whether two domains vote on one path of one device.
+fn votes_as(a: &Domain, b: &Domain) -> bool {
+    let (Some(a), Some(b)) = (&a.vote, &b.vote) else { return false };
+    a.device == b.device && a.paths.iter().any(|path| b.paths.contains(path))
+}
+
 /// Whether two monitors' regions touch.
 fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
     let touches = |(x, n): &(u64, u64), (y, m): &(u64, u64)| {
@@ -397,7 +331,7 @@ fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
 }
 
 /// Whether `name` is one name in a folder: it is joined into sysfs paths.
-fn is_file_name(name: &str) -> bool {
+pub(super) fn is_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
 }
 

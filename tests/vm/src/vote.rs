@@ -1,7 +1,7 @@
 //! The project's own kernel module: binding it, voting through its device, letting go.
 
 use crate::registers::{DRIVER, MONITOR};
-use crate::{agent, machine, modules, wait};
+use crate::{agent, interconnect, machine, modules, wait};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::io::Errno;
 use std::fs::File;
@@ -17,6 +17,8 @@ pub(crate) const HOLDER: &str = "holder";
 /// Printed once the vote is in force.
 const HOLDING: &str = "holder: holding";
 
+/// The nodes at both ends of the monitor's path.
+const NODES: [&str; 2] = ["A53", "NOC"];
 const PLATFORM: &str = "/sys/bus/platform";
 
 /// The monitor's vote device.
@@ -67,6 +69,11 @@ impl Drop for Lent {
             println!("bwmon-vm: give {MONITOR} back: {error:#}");
         }
     }
+}
+
+/// What the framework says of the monitor's vote.
+pub(crate) fn in_force() -> Result<(u64, u64)> {
+    interconnect::vote_of(MONITOR, &NODES)
 }
 
 /// Whether our module has the monitor.

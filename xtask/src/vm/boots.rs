@@ -23,7 +23,7 @@ pub(crate) struct Boot {
 pub(crate) const BOOTS: [Boot; 2] = [
     Boot {
         name: "relaxed",
-        scenarios: &[beside("watching"), beside("agreeing")],
+        scenarios: &[beside("watching"), beside("agreeing"), anywhere("holding")],
         cmdline: "iomem=relaxed",
     },
     Boot {

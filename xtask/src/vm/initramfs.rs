@@ -30,7 +30,9 @@ pub(crate) fn write(
     archive.device("dev/console", 5, 1)?;
     add(&mut archive, "init", 0o755, &programs.init)?;
     add(&mut archive, "bwmon", 0o755, &programs.bwmon)?;
-    add(&mut archive, "board.toml", 0o644, &ctx.root.join("tests/vm/board.toml"))?;
+    for board in ["board.toml", "board-vote.toml"] {
+        add(&mut archive, board, 0o644, &ctx.root.join("tests/vm").join(board))?;
+    }
     add_modules(&mut archive, modules)?;
     // Not in the order: a scenario inserts it.
     add(&mut archive, &format!("modules/{}", kmod::MODULE), 0o644, module)?;

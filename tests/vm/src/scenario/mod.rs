@@ -2,6 +2,7 @@
 
 mod agreeing;
 mod governing;
+mod holding;
 mod journal;
 mod killed;
 mod offered;
@@ -21,7 +22,7 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 7] = [
+const ALL: [(&str, Scenario); 8] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
@@ -29,6 +30,7 @@ const ALL: [(&str, Scenario); 7] = [
     ("yielding", yielding::run),
     ("offered", offered::run),
     ("voting", voting::run),
+    ("holding", holding::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.

@@ -6,7 +6,7 @@ use super::rules;
 use crate::machine::{self, Snapshot};
 use crate::registers::{BASE, BYTES, MONITOR};
 use crate::verdict::Figures;
-use crate::vote::{self, Lent, Votes};
+use crate::vote::{self, Lent, Votes, in_force};
 use crate::{interconnect, modules, physmem, wait};
 use anyhow::{Context, Result, ensure};
 use rustix::io::Errno;
@@ -16,8 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The nodes at both ends of the monitor's path, and the name of the path in the tree.
-const NODES: [&str; 2] = ["A53", "NOC"];
+/// The name of the monitor's path in the tree.
 const PATH: &str = "ddr";
 /// From here on a value is refused.
 const LIMIT: u64 = i32::MAX as u64;
@@ -48,11 +47,6 @@ pub(crate) fn run() -> Result<Figures> {
     modules::remove(c"bwmon_vote").context("remove the module")?;
     Snapshot::take()?.must_equal(&before)?;
     Ok(figures)
-}
-
-/// What the framework says of our consumer.
-fn in_force() -> Result<(u64, u64)> {
-    interconnect::vote_of(MONITOR, &NODES)
 }
 
 fn must_be(avg_kbps: u64, peak_kbps: u64, what: &str) -> Result<()> {
