@@ -4,7 +4,6 @@ mod builtin;
 mod cpu;
 mod parse;
 mod table;
-mod vote_paths;
 
 pub use builtin::{builtin, builtin_ids, builtin_text};
 pub use cpu::{CpuOpp, CpuOpps};

@@ -1,12 +1,12 @@
 //! Board files: TOML to checked [`Board`], once, with the line of whatever is wrong.
 
-use super::vote_paths::{RawDevfreq, RawVoteDevice};
 use super::{
-    Board, BusDcvsPath, CpuOpps, Domain, IccPath, MAX_UNIT_KB, Monitor, OppTable, WINDOW_TICKS,
+    Board, BusDcvsPath, CpuOpps, DevfreqKnob, DevfreqPath, Domain, IccPath, MAX_UNIT_KB, Monitor,
+    OppTable, VoteDevice, WINDOW_TICKS,
 };
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
-use crate::units::Kbps;
+use crate::units::{Hz, Kbps};
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -77,6 +77,22 @@ struct RawDomain {
     vote: Option<RawVoteDevice>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDevfreq {
+    device: Spanned<String>,
+    freq_hz: Spanned<Vec<Hz>>,
+    #[serde(default)]
+    through: DevfreqKnob,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawVoteDevice {
+    device: Spanned<String>,
+    paths: Option<Spanned<Vec<String>>>,
+}
+
 /// Parses and checks the board file `text`; `file` is its name in errors.
 ///
 /// # Errors
@@ -87,13 +103,13 @@ pub fn parse(file: &str, text: &str) -> Result<Board, Diagnostic> {
     Check { file, text }.board(raw)
 }
 
-pub(super) struct Check<'a> {
+struct Check<'a> {
     file: &'a str,
     text: &'a str,
 }
 
 impl Check<'_> {
-    pub(super) fn fault(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
+    fn fault(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.file, message).at(Place::at_byte(self.text, span.start))
     }
 
@@ -252,10 +268,10 @@ impl Check<'_> {
         let icc = raw.icc.map(|icc| self.icc(icc, table.columns().len())).transpose()?;
         let icc = icc.unwrap_or_default();
         let bus_dcvs = raw.bus_dcvs.map(|path| self.bus_dcvs(path, table.len())).transpose()?;
-        let vote =
-            raw.vote.map(|vote| self.vote_device(vote, table.columns().len())).transpose()?;
+        let columns = table.columns().len();
+        let vote = raw.vote.map(|vote| self.vote_device(vote, columns)).transpose()?;
         let paths = [devfreq.is_some(), !icc.is_empty(), bus_dcvs.is_some(), vote.is_some()];
-        if paths.into_iter().filter(|there| *there).count() > 1 {
+        if paths.into_iter().filter(|named| *named).count() > 1 {
             return Err(self
                 .fault(raw.name.span(), "the domain has more than one vote path")
                 .help("give one of devfreq, icc, bus_dcvs and vote"));
@@ -331,9 +347,12 @@ fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
 }
 
 /// Whether `name` is one name in a folder: it is joined into sysfs paths.
-pub(super) fn is_file_name(name: &str) -> bool {
+fn is_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
 }
+
+#[path = "parse_votes.rs"]
+mod votes;
 
 #[cfg(test)]
 #[path = "parse_tests.rs"]

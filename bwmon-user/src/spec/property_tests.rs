@@ -104,7 +104,8 @@ fn every_shipped_spec_holds_for_its_policy_and_not_for_another() {
         assert!(report.ok, "{}: {:?}", shipped.name, report.first_failure());
         for other in ["fn decide(obs) { opp_max() }", "fn decide(obs) { hold() }", FOLLOWS] {
             let report = run(&mut script(other), spec);
-            assert!(report.is_ok_and(|report| !report.ok), "{}: {other}", shipped.name);
+            // Another policy may not even have the tunables that the spec sets.
+            assert!(!report.is_ok_and(|report| report.ok), "{}: {other}", shipped.name);
         }
     }
     let bwmon = crate::policy::library::shipped("bwmon").unwrap();

@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::observe::Observation;
 use crate::policy::script::preset;
 use crate::policy::script::trace::{Coverage, Traced};
-use crate::policy::{Policy, PolicyFault, PolicySpec, Proposal};
+use crate::policy::{Policy, PolicyEvent, PolicyFault, PolicySpec, Proposal};
 use crate::spec::Subject;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -102,5 +102,13 @@ impl Policy for Noted {
 
     fn reset(&mut self, domain: usize) {
         self.0.borrow_mut().reset(domain);
+    }
+
+    fn event(&mut self, domain: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        self.0.borrow_mut().event(domain, event)
+    }
+
+    fn state(&self, domain: usize) -> Option<serde_json::Value> {
+        self.0.borrow().state(domain)
     }
 }

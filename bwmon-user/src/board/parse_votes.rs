@@ -1,27 +1,11 @@
-//! The vote paths of a board file: what each has to name, checked.
+//! The vote paths of a board file's domains.
 
-use super::parse::{Check, is_file_name};
-use super::{BusDcvsPath, DevfreqKnob, DevfreqPath, IccPath, VoteDevice};
+use super::{
+    BusDcvsPath, Check, DevfreqPath, IccPath, RawDevfreq, RawVoteDevice, VoteDevice, is_file_name,
+};
 use crate::diag::Diagnostic;
 use crate::units::{Hz, Khz};
-use serde::Deserialize;
 use toml::Spanned;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawDevfreq {
-    device: Spanned<String>,
-    freq_hz: Spanned<Vec<Hz>>,
-    #[serde(default)]
-    through: DevfreqKnob,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawVoteDevice {
-    device: Spanned<String>,
-    paths: Option<Spanned<Vec<String>>>,
-}
 
 impl Check<'_> {
     pub(super) fn devfreq(

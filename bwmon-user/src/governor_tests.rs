@@ -1,0 +1,102 @@
+use super::*;
+use crate::board::builtin;
+use crate::bwmon::ZoneMaxima;
+use crate::decide::{Reason, Unvoted};
+use crate::sample::{ProbeFacts, Reading, Window};
+
+/// Answers from a list, one per tick; faults at its end.
+struct Listed(Vec<Ask>, usize);
+
+impl Policy for Listed {
+    fn name(&self) -> &str {
+        "listed"
+    }
+    fn decide(&mut self, _: &[Observation], _: usize) -> Result<Proposal, PolicyFault> {
+        let ask = self.0.get(self.1).copied();
+        self.1 += 1;
+        ask.map(|ask| Proposal::new(ask, "listed")).ok_or_else(|| {
+            PolicyFault::new(FaultKind::Error, Diagnostic::new("listed", "end of list"))
+        })
+    }
+    fn reset(&mut self, _: usize) {}
+}
+
+fn governor(asks: Vec<Ask>) -> Governor {
+    let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
+    let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Top)];
+    Governor::new(board, Box::new(Listed(asks, 0)), rails, &[])
+}
+
+fn sample(tick: u64, count: u16) -> Sample {
+    Sample {
+        tick,
+        window: Window { start_ns: Nanos(tick * 4_000_000), end_ns: Nanos((tick + 1) * 4_000_000) },
+        monitors: vec![Reading::Polled {
+            zone_max: ZoneMaxima([0, count, 0, 0]),
+            elapsed_ns: Nanos(4_000_000),
+        }],
+        probes: ProbeFacts::default(),
+    }
+}
+
+fn step(governor: &mut Governor, tick: u64, count: u16) -> DomainTick {
+    let sample = sample(tick, count);
+    let done = governor.tick(&sample)[0].clone();
+    if let Some(vote) = done.vote {
+        governor.answer(&vote, &Applied::Placed, sample.window.end_ns);
+    }
+    done
+}
+
+#[test]
+fn a_wish_becomes_a_vote_and_the_same_wish_no_change() {
+    let mut governor = governor(vec![Ask::Opp(Level(3)), Ask::Opp(Level(3))]);
+    let first = step(&mut governor, 0, 5).vote.unwrap();
+    assert_eq!((first.level, first.peak_kbps.0, first.change), (Level(3), 3_072_000, true));
+    assert!(!step(&mut governor, 1, 5).vote.unwrap().change);
+}
+
+#[test]
+fn a_fault_is_answered_by_the_native_rule_on_that_very_tick() {
+    let mut governor = governor(vec![]);
+    // Count 200: 3216000 kBps, so the native rule asks for level 4 (4068000).
+    let tick = step(&mut governor, 0, 200);
+    assert!(matches!(tick.origin, Origin::Fault(_)));
+    assert_eq!(tick.decision, Decision { level: Some(Level(4)), reason: Reason::Policy });
+}
+
+#[test]
+fn three_faults_set_the_policy_aside_and_the_native_rule_governs() {
+    let mut governor = governor(vec![]);
+    let origins: Vec<Origin> = (0..4).map(|n| step(&mut governor, n, 200).origin).collect();
+    assert_eq!(origins[3], Origin::Aside);
+    let tally = governor.tally();
+    assert_eq!((tally.faults, tally.fallbacks), (3, 4));
+    assert_eq!(tally.first_fault.as_deref(), Some("end of list (listed)"));
+}
+
+#[test]
+fn a_level_beyond_the_table_is_a_fault_with_the_range() {
+    let mut governor = governor(vec![Ask::Opp(Level(8))]);
+    let Origin::Fault(fault) = step(&mut governor, 0, 200).origin else { panic!("a fault") };
+    assert_eq!(fault.kind, FaultKind::UnknownLevel);
+    assert_eq!(fault.diagnostic.help.as_deref(), Some("levels go from 0 to 7"));
+}
+
+#[test]
+fn a_refused_vote_is_tried_again_on_the_next_tick() {
+    let mut governor = governor(vec![Ask::Max, Ask::Max]);
+    let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
+    governor.answer(&vote, &Applied::Refused { why: "EBUSY".into() }, Nanos(4_000_000));
+    assert_eq!(governor.level(0), None);
+    assert!(governor.tick(&sample(1, 5))[0].vote.unwrap().change);
+}
+
+#[test]
+fn a_foreign_write_makes_the_domain_manual() {
+    let mut governor = governor(vec![Ask::Max, Ask::Min]);
+    let vote = governor.tick(&sample(0, 5))[0].vote.unwrap();
+    governor.answer(&vote, &Applied::Foreign { what: "governor".into() }, Nanos(4_000_000));
+    let tick = &governor.tick(&sample(1, 5))[0];
+    assert_eq!((tick.decision.reason, tick.vote), (Reason::Manual, None));
+}
