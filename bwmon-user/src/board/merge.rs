@@ -173,6 +173,7 @@ impl<'a> Work<'a> {
                 freq_khz: fitted(&path.freq_khz, own, file),
                 ..path.clone()
             }),
+            vote: file.vote.clone().filter(|_| same && same_path),
             ..own.clone()
         }
     }

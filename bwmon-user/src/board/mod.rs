@@ -114,6 +114,19 @@ pub struct Domain {
     /// The block of a vendor kernel's aggregator through which it can be voted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus_dcvs: Option<BusDcvsPath>,
+    /// The device of the project's kernel module through which it can be voted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vote: Option<VoteDevice>,
+}
+
+/// A platform device whose own interconnect paths the kernel module `bwmon_vote` votes on
+/// (`bwmon-user/kmod/bwmon_vote`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoteDevice {
+    /// Its name under `/sys/bus/platform/devices`: the monitor's own, or another.
+    pub device: String,
+    /// Its path for each column of the table: an index, or a name in `interconnect-names`.
+    pub paths: Vec<String>,
 }
 
 /// An interconnect path, for the kernel's test client.

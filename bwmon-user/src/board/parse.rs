@@ -2,7 +2,7 @@
 
 use super::{
     Board, BusDcvsPath, CpuOpps, DevfreqKnob, DevfreqPath, Domain, IccPath, MAX_UNIT_KB, Monitor,
-    OppTable, WINDOW_TICKS,
+    OppTable, VoteDevice, WINDOW_TICKS,
 };
 use crate::bwmon::{CountScale, Layout};
 use crate::diag::{Diagnostic, Place};
@@ -76,6 +76,7 @@ struct RawDomain {
     devfreq: Option<RawDevfreq>,
     icc: Option<Spanned<Vec<IccPath>>>,
     bus_dcvs: Option<Spanned<BusDcvsPath>>,
+    vote: Option<RawVoteDevice>,
 }
 
 #[derive(Deserialize)]
@@ -89,6 +90,13 @@ struct RawDevfreq {
 
 /// Bytes that every layout needs: the last register of a v5 block ends there.
 pub(super) const MIN_REGION: u64 = 0x58;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawVoteDevice {
+    device: Spanned<String>,
+    paths: Option<Spanned<Vec<String>>>,
+}
 
 /// Parses and checks the board file `text`; `file` is its name in errors.
 ///
@@ -148,6 +156,13 @@ impl Check<'_> {
                     other.name, domain.name
                 );
                 return Err(self.fault(span, message).help("they would undo each other's votes"));
+            }
+            if let Some(other) = domains.iter().find(|other| votes_as(other, &domain)) {
+                let message = format!(
+                    "domains \"{}\" and \"{}\" vote on the same path",
+                    other.name, domain.name
+                );
+                return Err(self.fault(span, message).help("the higher of the two would win"));
             }
             if domains.iter().any(|other| other.name == domain.name) {
                 return Err(
@@ -260,13 +275,13 @@ impl Check<'_> {
         let icc = raw.icc.map(|icc| self.icc(icc, table.columns().len())).transpose()?;
         let icc = icc.unwrap_or_default();
         let bus_dcvs = raw.bus_dcvs.map(|path| self.bus_dcvs(path, table.len())).transpose()?;
-        let paths = usize::from(devfreq.is_some())
-            + usize::from(!icc.is_empty())
-            + usize::from(bus_dcvs.is_some());
-        if paths > 1 {
+        let columns = table.columns().len();
+        let vote = raw.vote.map(|vote| self.vote_device(vote, columns)).transpose()?;
+        let paths = [devfreq.is_some(), !icc.is_empty(), bus_dcvs.is_some(), vote.is_some()];
+        if paths.into_iter().filter(|named| *named).count() > 1 {
             return Err(self
                 .fault(raw.name.span(), "the domain has more than one vote path")
-                .help("give one of devfreq, icc and bus_dcvs"));
+                .help("give one of devfreq, icc, bus_dcvs and vote"));
         }
         Ok(Domain {
             name: raw.name.into_inner(),
@@ -278,6 +293,7 @@ impl Check<'_> {
             devfreq,
             icc,
             bus_dcvs,
+            vote,
         })
     }
 
@@ -322,6 +338,12 @@ impl Check<'_> {
             .fault(name.span(), format!("\"{text}\" is no {what}"))
             .help("1 to 32 of a-z, A-Z, 0-9, - and _"))
     }
+}
+
+/// Whether two domains vote on one path of one device.
+fn votes_as(a: &Domain, b: &Domain) -> bool {
+    let (Some(a), Some(b)) = (&a.vote, &b.vote) else { return false };
+    a.device == b.device && a.paths.iter().any(|path| b.paths.contains(path))
 }
 
 /// Whether two monitors' regions touch.

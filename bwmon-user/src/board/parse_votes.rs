@@ -1,6 +1,8 @@
 //! The vote paths of a board file's domains.
 
-use super::{BusDcvsPath, Check, DevfreqPath, IccPath, RawDevfreq, is_file_name};
+use super::{
+    BusDcvsPath, Check, DevfreqPath, IccPath, RawDevfreq, RawVoteDevice, VoteDevice, is_file_name,
+};
 use crate::diag::Diagnostic;
 use crate::units::{Hz, Khz};
 use toml::Spanned;
@@ -84,5 +86,39 @@ impl Check<'_> {
                 .help("one frequency in kHz for each level; neighbours may repeat"));
         }
         Ok(raw.into_inner())
+    }
+
+    /// Without `paths`, the device's own in their order: one for each column.
+    pub(super) fn vote_device(
+        &self,
+        raw: RawVoteDevice,
+        columns: usize,
+    ) -> Result<VoteDevice, Diagnostic> {
+        if !is_file_name(raw.device.get_ref()) {
+            return Err(self
+                .fault(raw.device.span(), format!("\"{}\" names no device", raw.device.get_ref()))
+                .help("the name of a folder in /sys/bus/platform/devices, such as 1436400.pmu"));
+        }
+        let Some(paths) = raw.paths else {
+            let paths = (0..columns).map(|index| index.to_string()).collect();
+            return Ok(VoteDevice { device: raw.device.into_inner(), paths });
+        };
+        let names = paths.get_ref();
+        if names.len() != columns {
+            let message =
+                format!("vote names {} paths, the OPP table has {columns} columns", names.len());
+            return Err(self
+                .fault(paths.span(), message)
+                .help("every column of a level is voted, so give one path for each"));
+        }
+        let word = |name: &str| {
+            (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+        };
+        if let Some(name) = names.iter().find(|name| !word(name)) {
+            return Err(self
+                .fault(paths.span(), format!("\"{name}\" names no path"))
+                .help("an index, or a name in the node's interconnect-names"));
+        }
+        Ok(VoteDevice { device: raw.device.into_inner(), paths: paths.into_inner() })
     }
 }

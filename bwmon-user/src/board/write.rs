@@ -140,6 +140,10 @@ fn domain(text: &mut String, board: &Board, domain: &Domain) {
         let freqs = numbers(path.freq_khz.iter().map(|khz| khz.0));
         put(text, format_args!("bus_dcvs = {{ hw = {}, freq_kHz = {freqs} }}", quoted(&path.hw)));
     }
+    if let Some(vote) = &domain.vote {
+        let (device, paths) = (quoted(&vote.device), list(&vote.paths));
+        put(text, format_args!("vote = {{ device = {device}, paths = {paths} }}"));
+    }
 }
 
 fn cpu_opps(text: &mut String, opps: &CpuOpps) {

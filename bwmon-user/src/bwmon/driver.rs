@@ -85,6 +85,11 @@ impl<R: Registers> Driver<R> {
         self.scale
     }
 
+    /// The block behind the driver, to look at.
+    pub fn registers(&self) -> &R {
+        &self.registers
+    }
+
     /// The block behind the driver.
     pub fn registers_mut(&mut self) -> &mut R {
         &mut self.registers

@@ -1,6 +1,6 @@
 //! The kernel's own driver: is it bound to a monitor, letting go of it, giving it back.
 
-use super::root::{Root, strings, write_value};
+use super::root::{Root, read_line, strings, write_value};
 use std::io;
 use std::path::PathBuf;
 
@@ -62,6 +62,23 @@ impl Binding {
             Some(bound) if bound == driver => Ok(()),
             _ => Err(io::Error::other("bind said yes, but the device has no driver")),
         }
+    }
+
+    /// Whether `driver` is there to be bound to something.
+    pub(super) fn has_driver(&self, driver: &str) -> bool {
+        self.driver_dir(driver).exists()
+    }
+
+    /// The one driver that may have the device, if there is such a word (`driver_override`).
+    pub(super) fn only(&self) -> Option<String> {
+        let name = read_line(&self.device_dir().join("driver_override")).ok()?;
+        (!name.is_empty() && name != "(null)").then_some(name)
+    }
+
+    /// Lets no driver but `driver` have the device; any, with `None`. Binds nothing.
+    pub(super) fn allow_only(&self, driver: Option<&str>) -> io::Result<()> {
+        let name = driver.unwrap_or("\n");
+        write_value(&self.device_dir().join("driver_override"), name)
     }
 
     fn device_dir(&self) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The state of a machine's BWMON blocks: is there a device, who has it, can its registers be reached.
 
 use super::binding::{Binding, KERNEL_DRIVER};
-use super::devmem::MappedRegisters;
+use super::registers::MappedRegisters;
 use super::root::{Root, names};
 use crate::board::Monitor;
 use serde::Serialize;

@@ -8,7 +8,9 @@ use super::in_force::{InForce, in_force};
 use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
 use super::reached::Reached;
-use super::ways::{Way, vote_devices, ways};
+use super::root::names;
+use super::vote_device::VOTE_DRIVER;
+use super::ways::{Way, ways};
 use super::{icc_client, voter};
 use crate::board::Board;
 use bwmon_common::Kind;
@@ -66,7 +68,7 @@ pub fn doctor(machine: &Machine, board: Option<&Board>, why: &str) -> Report {
     if let Some(board) = board {
         bound = monitors(machine, board, &mut rows);
         found = ways(machine.root(), board);
-        governable = vote_paths(machine, board, &mut rows);
+        governable = vote_paths(machine, board, devmem, &mut rows);
     } else {
         rows.push(no_board(machine));
     }
@@ -80,7 +82,7 @@ pub fn doctor(machine: &Machine, board: Option<&Board>, why: &str) -> Report {
         kernel: machine.kernel(),
         board: board.map(|board| board.id.clone()),
         board_why: why.to_owned(),
-        can_govern: devmem && governable,
+        can_govern: governable,
         can_shadow: bound && updates,
         capabilities: rows,
         ways: found,
@@ -178,8 +180,9 @@ fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> boo
     bound
 }
 
-/// Answers whether a domain has both: a vote path, and a monitor on this machine.
-fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> bool {
+/// Answers whether a domain has all of it: a vote path, a monitor on this machine, and its registers,
+/// through `/dev/mem` or from the module that has the vote path.
+fn vote_paths(machine: &Machine, board: &Board, devmem: bool, rows: &mut Vec<Capability>) -> bool {
     let mut any = false;
     for domain in &board.domains {
         let name = format!("vote path of {}", domain.name);
@@ -187,9 +190,11 @@ fn vote_paths(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> b
         match voter::open(machine.root(), domain) {
             Ok(None) => rows.push(row(name, false, "the board names none", without)),
             Ok(Some(voter)) => {
-                any |= board
-                    .monitor_of(domain)
-                    .is_some_and(|m| Binding::new(machine.root(), &m.device()).present());
+                any |= board.monitor_of(domain).is_some_and(|monitor| {
+                    let device = monitor.device();
+                    let module = domain.vote.as_ref().is_some_and(|vote| vote.device == device);
+                    Binding::new(machine.root(), &device).present() && (devmem || module)
+                });
                 let level = voter.level_in_force().map_or_else(
                     || "unknown".to_owned(),
                     |level| format!("level {level} of {}", domain.table.top()),
@@ -243,16 +248,22 @@ fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {
         ),
         "no votes on interconnect paths from here",
     ));
-    let devices = vote_devices(machine.root());
-    let how = match devices.as_slice() {
-        [] => {
-            "no /dev/bwmon-vote-*: the module bwmon_vote is not loaded, or bound to nothing".into()
-        }
-        found => format!("/dev/{}", found.join(", /dev/")),
-    };
-    let without = "no votes on a monitor's own paths on stock kernels";
-    rows.push(row("vote devices", !devices.is_empty(), how, without));
+    rows.push(vote_module(machine));
     let dcvs = machine.root().path(BUS_DCVS).exists();
     let how = if dcvs { BUS_DCVS } else { "Qualcomm vendor kernels only" };
     rows.push(row("bus_dcvs", dcvs, how, "no boost floors"));
+}
+
+/// The project's own kernel module, and the devices that it has.
+fn vote_module(machine: &Machine) -> Capability {
+    let folder = machine.root().path("/sys/bus/platform/drivers").join(VOTE_DRIVER);
+    let there = folder.exists();
+    let devices: Vec<String> = names(&folder).into_iter().filter(|n| n.contains('.')).collect();
+    let how = match (there, devices.is_empty()) {
+        (false, _) => "not loaded (bwmon-user/kmod/bwmon_vote)".to_owned(),
+        (true, true) => "loaded; it has no device".to_owned(),
+        (true, false) => format!("loaded; it has {}", devices.join(", ")),
+    };
+    let lost = "no interconnect votes on stock kernels, no interrupt of a block";
+    row("kernel module bwmon_vote", there, how, lost)
 }

@@ -5,7 +5,7 @@
 
 use super::binding::Binding;
 use super::root::{Root, read_line};
-use super::{bus_dcvs, devfreq, devfreq_limits, icc_client};
+use super::{bus_dcvs, devfreq, devfreq_limits, icc_client, vote_device};
 use crate::ports::Outcome;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -55,6 +55,13 @@ pub enum Item {
         /// The floor before ours.
         boost_khz: u64,
     },
+    /// A platform device that our kernel module was given.
+    VoteDevice {
+        /// The device.
+        device: String,
+        /// The driver that had it before, if one had.
+        driver: Option<String>,
+    },
     /// A platform device that a kernel driver had.
     Driver {
         /// The device.
@@ -73,7 +80,9 @@ impl Item {
             }
             Self::Icc { src, dst, .. } => format!("interconnect {src}-{dst}"),
             Self::BusDcvs { hw, .. } => format!("bus_dcvs {hw}"),
-            Self::Driver { device, .. } => format!("device {device}"),
+            Self::VoteDevice { device, .. } | Self::Driver { device, .. } => {
+                format!("device {device}")
+            }
         }
     }
 }
@@ -300,6 +309,9 @@ fn put_back(root: &Root, item: &Item) -> io::Result<String> {
         }
         Item::Icc { src, dst, tag } => icc_client::put_back(root, src, dst, *tag),
         Item::BusDcvs { hw, boost_khz } => bus_dcvs::put_back(root, hw, *boost_khz),
+        Item::VoteDevice { device, driver } => {
+            vote_device::put_back(root, device, driver.as_deref())
+        }
         Item::Driver { device, driver } => {
             let binding = Binding::new(root, device);
             if !binding.present() {

@@ -3,8 +3,8 @@
 //! The ring buffer is the event queue: the loop drains it at each tick.
 
 use super::clock::MonotonicClock;
-use super::devmem::MappedRegisters;
 use super::probes::{ProbeReader, ProbeSet};
+use super::registers::MappedRegisters;
 use super::root::Root;
 use super::standing::Standing;
 use crate::board::Board;
@@ -86,7 +86,9 @@ impl LiveSource {
     /// Stops the polled blocks and lets go of their registers.
     pub fn stop(&mut self) {
         for monitor in &mut self.monitors {
-            if let LiveMonitor::Polled(driver) = monitor {
+            if let LiveMonitor::Polled(driver) = monitor
+                && driver.registers().alive()
+            {
                 driver.stop();
             }
             *monitor = LiveMonitor::Absent;
@@ -122,6 +124,9 @@ impl CounterSource for LiveSource {
         }
         sample.monitors.clear();
         for monitor in &mut self.monitors {
+            if matches!(monitor, LiveMonitor::Polled(driver) if !driver.registers().alive()) {
+                *monitor = LiveMonitor::Absent;
+            }
             sample.monitors.push(match monitor {
                 LiveMonitor::Polled(driver) => polled(driver, self.clock, check),
                 LiveMonitor::Kernel(device) => self.facts.kernel_reading(device),

@@ -3,11 +3,12 @@
 
 use super::actuator::{LiveActuator, PathDescription, VotePath};
 use super::binding::Binding;
-use super::devmem::MappedRegisters;
 use super::probes::{Loader, ProbeSet};
+use super::registers::MappedRegisters;
 use super::restore::{Item, RestoreFile};
 use super::root::Root;
 use super::source::{LiveMonitor, LiveSource};
+use super::uio::{self, Uio};
 use super::voter;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
@@ -189,8 +190,8 @@ impl Work<'_> {
         if self.mode == Mode::Govern && !governs {
             bail!(
                 "board {} names no vote path: give a domain of the board file `devfreq = {{ \
-                 device = …, freq_hz = […] }}`, `icc = […]` or `bus_dcvs = {{ … }}`, or use \
-                 --shadow or --dry-run",
+                 device = …, freq_hz = […] }}`, `icc = […]`, `bus_dcvs = {{ … }}` or `vote = {{ \
+                 device = … }}`, or use --shadow or --dry-run",
                 self.board.id
             );
         }
@@ -267,7 +268,7 @@ impl Work<'_> {
     }
 
     /// Whether the registers of the monitor `index` are ours to read: to govern, if a domain that it
-    /// measures is voted by us; in a dry run, if no driver has the block.
+    /// measures is voted by us; in a dry run, if no driver has the block, or one offers it.
     fn reads_registers(&self, index: usize, votes: &[VotePath]) -> bool {
         let Some(monitor) = self.board.monitors.get(index) else { return false };
         let binding = Binding::new(self.root, &monitor.device());
@@ -275,7 +276,11 @@ impl Work<'_> {
             Mode::Govern => self.board.domains.iter().zip(votes).any(|(domain, path)| {
                 domain.monitor == Some(index) && matches!(path, VotePath::Voted(_))
             }),
-            Mode::DryRun => binding.present() && binding.driver().is_none(),
+            Mode::DryRun => {
+                binding.present()
+                    && (binding.driver().is_none()
+                        || uio::find(self.root, &binding.device).is_some())
+            }
             Mode::Shadow => false,
         }
     }
@@ -292,10 +297,8 @@ impl Work<'_> {
         let binding = Binding::new(self.root, &monitor.device());
         let bound = binding.driver();
         if self.reads_registers(index, votes) {
-            if let Some(driver) = &bound {
-                self.take_off(&binding, driver)?;
-            }
-            let registers = MappedRegisters::open(self.root, monitor)
+            let registers = self
+                .registers(monitor, &binding)
                 .with_context(|| format!("monitor {} ({})", monitor.name, monitor.device()))?;
             self.capabilities.push(format!("registers {}", monitor.device()));
             let driver = Driver::new(registers, monitor.layout, monitor.scale, monitor.force_clear);
@@ -315,6 +318,24 @@ impl Work<'_> {
         };
         self.notes.push(format!("monitor {} ({}): {why}", monitor.name, monitor.device()));
         Ok(LiveMonitor::Absent)
+    }
+
+    /// Through UIO where a driver offers that, which it then keeps; else through `/dev/mem`, for which
+    /// a driver is taken off.
+    fn registers(
+        &mut self,
+        monitor: &Monitor,
+        binding: &Binding,
+    ) -> anyhow::Result<MappedRegisters> {
+        if let Some(dir) = uio::find(self.root, &binding.device) {
+            let uio = Uio::open(self.root, dir)?;
+            self.notes.push(format!("monitor {}: through {}", monitor.name, uio.node().display()));
+            return MappedRegisters::through(uio, monitor);
+        }
+        if let Some(driver) = binding.driver() {
+            self.take_off(binding, &driver)?;
+        }
+        Ok(MappedRegisters::open(self.root, monitor)?)
     }
 
     /// Registers are written only where the machine says that such a block is.

@@ -6,6 +6,7 @@ use super::devfreq_limits::LimitsVoter;
 use super::icc_client::IccVoter;
 use super::restore::RestoreFile;
 use super::root::Root;
+use super::vote_device::DeviceVoter;
 use crate::board::{DevfreqKnob, Domain, Level};
 use crate::vote::Applied;
 use std::fmt::Debug;
@@ -48,6 +49,9 @@ pub(super) fn open(root: &Root, domain: &Domain) -> anyhow::Result<Option<Box<dy
     }
     if !domain.icc.is_empty() {
         return Ok(Some(Box::new(IccVoter::open(root, &domain.icc, &domain.table)?)));
+    }
+    if let Some(device) = &domain.vote {
+        return Ok(Some(Box::new(DeviceVoter::open(root, device, &domain.table)?)));
     }
     match &domain.bus_dcvs {
         Some(path) => Ok(Some(Box::new(BusDcvsVoter::open(root, path)?))),

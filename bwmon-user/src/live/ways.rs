@@ -56,7 +56,10 @@ fn named(domain: &Domain) -> Option<&'static str> {
     if !domain.icc.is_empty() {
         return Some("icc_test_client");
     }
-    domain.bus_dcvs.is_some().then_some("bus_dcvs")
+    if domain.bus_dcvs.is_some() {
+        return Some("bus_dcvs");
+    }
+    domain.vote.is_some().then_some("vote_device")
 }
 
 /// The way that the board names, as `run` would open it.
@@ -111,11 +114,6 @@ fn bus_dcvs(root: &Root, domain: &Domain) -> (bool, String) {
         true,
         format!("{BUS_DCVS}/{name}: floor {} kHz, now {} kHz", now("boost_freq"), now("cur_freq")),
     )
-}
-
-/// The vote devices that the module has made.
-pub(super) fn vote_devices(root: &Root) -> Vec<String> {
-    names(&root.path("/dev")).into_iter().filter(|name| name.starts_with(VOTE_DEVICE)).collect()
 }
 
 fn vote_device(root: &Root, device: Option<&str>) -> (bool, String) {
@@ -205,6 +203,5 @@ mod tests {
         assert!(of(&root, "llcc", "bus_dcvs").1.contains("has no LLCC"));
         assert_eq!(of(&root, "llcc", "vote_device"), (true, "/dev/bwmon-vote-1436400.pmu".into()));
         assert!(!of(&root, "ddr", "vote_device").0);
-        assert_eq!(vote_devices(&root), ["bwmon-vote-1436400.pmu"]);
     }
 }

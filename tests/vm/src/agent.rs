@@ -61,6 +61,11 @@ impl Agent {
         }
     }
 
+    /// Whether it has ended, however.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// Waits until it has printed a line that starts so.
     pub(crate) fn wait_for_line(&mut self, start: &str, limit: Duration) -> Result<()> {
         self.wait_for(start, limit, Self::stdout)

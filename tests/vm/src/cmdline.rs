@@ -7,6 +7,9 @@ use anyhow::{Context, Result};
 pub(crate) struct Options {
     /// `bwmon.scenarios=a,b`: what to run, in this order.
     pub(crate) scenarios: Vec<String>,
+    /// `bwmon.driver=yes`: this kernel should have its own driver for the monitor; `no`: it should
+    /// not.
+    pub(crate) driver: bool,
 }
 
 impl Options {
@@ -22,6 +25,7 @@ impl Options {
             if let Some(names) = word.strip_prefix("bwmon.scenarios=") {
                 options.scenarios = names.split(',').map(str::to_owned).collect();
             }
+            options.driver |= word == "bwmon.driver=yes";
         }
         options
     }
@@ -35,6 +39,7 @@ mod tests {
     fn scenarios_come_from_the_command_line() {
         let options = Options::parse("console=ttyAMA0 bwmon.scenarios=watching,agreeing quiet\n");
         assert_eq!(options.scenarios, ["watching", "agreeing"]);
+        assert!(!options.driver && Options::parse("bwmon.driver=yes").driver);
         assert_eq!(Options::parse("quiet"), Options::default());
     }
 }

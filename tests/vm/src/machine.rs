@@ -9,9 +9,12 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits until the monitor has its driver and the interconnect its devfreq device.
-pub(crate) fn wait_until_ready() -> Result<()> {
-    wait::until("the bwmon driver to bind", PATIENCE, || Ok(driver_is_bound().then_some(())))?;
+/// Waits until the monitor has its driver, if there is to be one, and the interconnect its devfreq
+/// device.
+pub(crate) fn wait_until_ready(driver: bool) -> Result<()> {
+    if driver {
+        wait::until("the bwmon driver to bind", PATIENCE, || Ok(driver_is_bound().then_some(())))?;
+    }
     wait::until("the devfreq device", PATIENCE, || Ok(devfreq("governor").exists().then_some(())))
 }
 

@@ -1,9 +1,7 @@
 //! The guest of the virtual machine: PID 1, the hardware player, the scenarios.
 //!
 //! As `/init` it mounts, inserts the drivers, runs the scenarios that the kernel command line
-//! names, prints one verdict line and powers off. As `/init player …` it is the hardware: a
-//! process of its own, because a mapping of `/dev/mem` is revoked when the kernel driver comes
-//! back, and whoever then touches it dies of SIGBUS, which PID 1 must not.
+//! names, prints one verdict line and powers off. `role.rs` has what else it can be.
 
 #![allow(
     clippy::disallowed_methods,
@@ -14,15 +12,18 @@
 mod agent;
 mod cmdline;
 mod gic;
+mod interconnect;
 mod machine;
 mod modules;
 mod mounts;
 mod physmem;
 mod player;
 mod registers;
+mod role;
 mod scenario;
 mod tracefs;
 mod verdict;
+mod vote;
 mod wait;
 
 use anyhow::{Result, bail};
@@ -32,14 +33,8 @@ use verdict::Verdict;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if let Some((player::WORD, words)) = words.split_first().map(|(w, rest)| (w.as_str(), rest)) {
-        return match player::main(words) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("player: {error:#}");
-                ExitCode::FAILURE
-            }
-        };
+    if let Some(code) = role::play(&words) {
+        return code;
     }
     let verdict = catch_unwind(AssertUnwindSafe(boot))
         .unwrap_or_else(|panic| Verdict::broken(&verdict::panic_text(panic.as_ref())));
@@ -64,7 +59,7 @@ fn prepare() -> Result<cmdline::Options> {
     mounts::mount_all()?;
     let options = cmdline::Options::read()?;
     modules::insert_all()?;
-    machine::wait_until_ready()?;
+    machine::wait_until_ready(options.driver)?;
     Ok(options)
 }
 

@@ -38,6 +38,14 @@ impl Found {
         v.find(['+', '-', '~']).and_then(|end| v.get(..end)).unwrap_or(v)
     }
 
+    /// Whether its version is later than the other's.
+    ///
+    /// # Errors
+    /// When there is no dpkg to ask.
+    pub(crate) fn newer_than(&self, other: &Self) -> Result<bool> {
+        later(&self.version, &other.version)
+    }
+
     /// `name=version`, as [`PrivateApt::download`] takes it.
     pub(crate) fn exact(&self) -> String {
         format!("{}={}", self.package, self.version)
@@ -104,7 +112,6 @@ impl PrivateApt {
     ///
     /// # Errors
     /// When none matches in these suites, or apt fails.
-    #[allow(dead_code, reason = "for the virtual machine's kernels")]
     pub(crate) fn newest(&self, name: &str) -> Result<Found> {
         self.newest_where(name, |_| true)
     }
@@ -122,7 +129,7 @@ impl PrivateApt {
         for found in self.all(name)?.into_iter().filter(accept) {
             let newer = match &best {
                 None => true,
-                Some(b) => later(&found.version, &b.version)?,
+                Some(b) => found.newer_than(b)?,
             };
             if newer {
                 best = Some(found);
@@ -166,6 +173,14 @@ impl PrivateApt {
     /// # Errors
     /// When `dpkg-deb` fails or the folder cannot be made.
     pub(crate) fn unpack(&self, deb: &Path, into: &Path) -> Result<()> {
+        self.unpack_all(&[deb.to_owned()], into)
+    }
+
+    /// As [`PrivateApt::unpack`], for packages that expect each other's files.
+    ///
+    /// # Errors
+    /// As [`PrivateApt::unpack`].
+    pub(crate) fn unpack_all(&self, debs: &[PathBuf], into: &Path) -> Result<()> {
         if into.is_dir() {
             return Ok(());
         }
@@ -176,8 +191,15 @@ impl PrivateApt {
             fs::remove_dir_all(&partial)?;
         }
         fs::create_dir_all(&partial)?;
-        Command::new("dpkg-deb").arg("-x").arg(deb).arg(&partial).run_for_output()?;
+        for deb in debs {
+            Command::new("dpkg-deb").arg("-x").arg(deb).arg(&partial).run_for_output()?;
+        }
         fs::rename(&partial, into).with_context(|| format!("cannot create {}", into.display()))
+    }
+
+    /// The first of the suites that could be read.
+    pub(crate) fn first_suite(&self) -> &str {
+        self.suites.first().map_or("", String::as_str)
     }
 
     fn all(&self, name: &str) -> Result<Vec<Found>> {

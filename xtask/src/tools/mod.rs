@@ -4,3 +4,4 @@ pub(crate) mod apt;
 pub(crate) mod bpf_linker;
 pub(crate) mod process;
 pub(crate) mod rust_src;
+pub(crate) mod suites;

@@ -1,6 +1,6 @@
 //! What the guest finds in its root folder.
 
-use super::{cpio, guest::Programs, kernel::Kernel, modules};
+use super::{cpio, guest::Programs, kmod, modules::Modules};
 use crate::ctx::Ctx;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -16,8 +16,9 @@ type Archive = cpio::Writer<BufWriter<File>>;
 pub(crate) fn write(
     ctx: &Ctx,
     dir: &Path,
-    kernel: &Kernel,
+    modules: &Modules,
     programs: &Programs,
+    module: &Path,
 ) -> Result<PathBuf> {
     let path = dir.join("initramfs.cpio");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -29,8 +30,12 @@ pub(crate) fn write(
     archive.device("dev/console", 5, 1)?;
     add(&mut archive, "init", 0o755, &programs.init)?;
     add(&mut archive, "bwmon", 0o755, &programs.bwmon)?;
-    add(&mut archive, "board.toml", 0o644, &ctx.root.join("tests/vm/board.toml"))?;
-    add_modules(&mut archive, kernel)?;
+    for board in ["board.toml", "board-vote.toml"] {
+        add(&mut archive, board, 0o644, &ctx.root.join("tests/vm").join(board))?;
+    }
+    add_modules(&mut archive, modules)?;
+    // Not in the order: a scenario inserts it.
+    add(&mut archive, &format!("modules/{}", kmod::MODULE), 0o644, module)?;
     add_policies(&mut archive, &ctx.root.join("policies"))?;
     archive.finish()?;
     Ok(path)
@@ -42,11 +47,11 @@ fn add(archive: &mut Archive, name: &str, mode: u32, from: &Path) -> Result<()> 
 }
 
 /// The modules and, in `modules/order`, their names in the order of insertion.
-fn add_modules(archive: &mut Archive, kernel: &Kernel) -> Result<()> {
+fn add_modules(archive: &mut Archive, modules: &Modules) -> Result<()> {
     let mut order = String::new();
-    for file in modules::files(kernel)? {
-        let name = file_name(&file)?;
-        add(archive, &format!("modules/{name}"), 0o644, &file)?;
+    for file in &modules.files {
+        let name = file_name(file)?;
+        add(archive, &format!("modules/{name}"), 0o644, file)?;
         order.push_str(&name);
         order.push('\n');
     }

@@ -1,11 +1,12 @@
 //! A stock Debian arm64 kernel, fetched once per series and never installed.
 
 use crate::tools::apt::{Found, PrivateApt};
+use crate::tools::suites;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// Where kernels newer than a release's own are packaged.
-const SUITES: [&str; 3] = ["bookworm-backports", "trixie", "trixie-backports"];
+/// The series that stands for the newest kernel of all suites.
+pub(crate) const NEWEST: &str = "newest";
 
 /// An unpacked kernel.
 #[derive(Debug)]
@@ -18,7 +19,8 @@ pub(crate) struct Kernel {
     pub(crate) modules: PathBuf,
 }
 
-/// The kernel of this series: the one of an earlier run, or the newest that Debian has.
+/// The kernel of this series: the one of an earlier run, or the newest of the nearest suite that
+/// has the series. The machine's own suites come first because their compilers run here.
 ///
 /// # Errors
 /// When it is not here and cannot be fetched, or its packages are not laid out as expected.
@@ -27,10 +29,14 @@ pub(crate) fn fetch(dir: &Path, series: &str) -> Result<Kernel> {
     if let Some(kernel) = Kernel::find(&folder) {
         return Ok(kernel);
     }
-    eprintln!("vm: asking Debian for the newest {series} arm64 kernel");
-    let mut apt = PrivateApt::new(dir.join("apt-arm64"), "arm64", &SUITES)?;
-    apt.update()?;
-    for package in packages(&apt, series)? {
+    eprintln!("vm: asking Debian for the newest arm64 kernel ({series})");
+    let (apt, packages) = match series {
+        NEWEST => newest(dir)?,
+        series => suites::nearest(dir, "arm64", |apt| {
+            with_modules(apt, apt.newest(&image(&series.replace('.', r"\.")))?)
+        })?,
+    };
+    for package in packages {
         let deb = apt.download(&package.exact())?;
         apt.unpack(&deb, &folder.join(&package.package))?;
         std::fs::remove_file(&deb).with_context(|| format!("remove {}", deb.display()))?;
@@ -39,18 +45,36 @@ pub(crate) fn fetch(dir: &Path, series: &str) -> Result<Kernel> {
         .with_context(|| format!("no kernel in {0}: remove {0} to fetch anew", folder.display()))
 }
 
-/// One package, or, from 7.2 on, two: image and modules. The version alone stands between series
-/// and flavour, which leaves cloud and realtime kernels out.
-fn packages(apt: &PrivateApt, series: &str) -> Result<Vec<Found>> {
-    let series = series.replace('.', r"\.");
-    let whole = apt.newest(&format!(r"linux-image-{series}\.[^-]*-arm64-unsigned"));
-    let Err(none) = whole else { return Ok(vec![whole?]) };
-    let Ok(image) = apt.newest(&format!(r"linux-binary-{series}\.[^-]*-arm64")) else {
-        return Err(none);
+/// What the packages of a series' images are called. The version, with an ABI number in older
+/// ones, stands alone between series and flavour, which leaves cloud and realtime kernels out.
+fn image(series: &str) -> String {
+    format!(r"linux-(image-{series}\.[^-]*(-[0-9]+)?-arm64-unsigned|binary-{series}\.[^-]*-arm64)")
+}
+
+/// One package, or, from 7.2 on, two: image and modules.
+fn with_modules(apt: &PrivateApt, image: Found) -> Result<Vec<Found>> {
+    let Some(release) = image.package.strip_prefix("linux-binary-") else {
+        return Ok(vec![image]);
     };
-    let modules = image.package.replace("linux-binary-", "linux-modules-");
-    let modules = apt.newest(&modules.replace('.', r"\.").replace('+', r"\+"))?;
+    let release = release.replace('.', r"\.").replace('+', r"\+");
+    let modules = apt.newest(&format!("linux-modules-{release}"))?;
     Ok(vec![image, modules])
+}
+
+fn newest(dir: &Path) -> Result<(PrivateApt, Vec<Found>)> {
+    let mut best: Option<(PrivateApt, Found)> = None;
+    for (apt, found) in suites::all(dir, "arm64", |apt| apt.newest(&image(r"[0-9]+\.[0-9]+")))? {
+        let newer = match &best {
+            None => true,
+            Some((_, other)) => found.newer_than(other)?,
+        };
+        if newer {
+            best = Some((apt, found));
+        }
+    }
+    let (apt, found) = best.context("no suite has an arm64 kernel")?;
+    let packages = with_modules(&apt, found)?;
+    Ok((apt, packages))
 }
 
 impl Kernel {

@@ -11,8 +11,9 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 5] = [
     Need { package: "qemu-system-arm", present: || on_path("qemu-system-aarch64") },
+    Need { package: "make", present: || on_path("make") },
     Need { package: "device-tree-compiler", present: || on_path("dtc") },
     Need { package: "gcc-aarch64-linux-gnu", present: || on_path("aarch64-linux-gnu-gcc") },
     Need {

@@ -8,12 +8,19 @@ use std::fmt;
 #[derive(Default)]
 pub(crate) struct Report {
     tests: Vec<Scenario>,
+    /// Scenarios that the kernel cannot run, and why.
+    absent: Vec<(String, String)>,
     complaints: Vec<String>,
 }
 
 impl Report {
-    /// Notes how a boot that should have run `wanted` ended.
-    pub(crate) fn add(&mut self, boot: &str, wanted: &[&str], end: End) {
+    /// Notes a scenario that the kernel cannot run.
+    pub(crate) fn absent(&mut self, name: String, why: String) {
+        self.absent.push((name, why));
+    }
+
+    /// Notes how a boot that should have run `wanted` ended; their names are shown with `prefix`.
+    pub(crate) fn add(&mut self, prefix: &str, boot: &str, wanted: &[&str], end: End) {
         let (scenarios, complaint) = match end {
             End::Verdict(verdict) if verdict.pass => (verdict.scenarios, None),
             End::Verdict(verdict) => (verdict.scenarios, verdict.error),
@@ -21,14 +28,15 @@ impl Report {
                 (Vec::new(), Some(format!("{why}; the end of the console:\n{}", tail.join("\n"))))
             }
         };
-        self.complaints.extend(complaint.map(|why| format!("boot {boot}: {why}")));
+        self.complaints.extend(complaint.map(|why| format!("boot {prefix}{boot}: {why}")));
         for name in wanted {
-            let seen = scenarios.iter().find(|scenario| scenario.name == *name).cloned();
-            self.tests.push(seen.unwrap_or_else(|| Scenario {
-                name: (*name).to_owned(),
-                ms: 0,
-                result: Err("the machine gave no verdict on it".to_owned()),
-            }));
+            let seen = scenarios.iter().find(|scenario| scenario.name == *name);
+            let silent = || Err("the machine gave no verdict on it".to_owned());
+            self.tests.push(Scenario {
+                name: format!("{prefix}{name}"),
+                ms: seen.map_or(0, |scenario| scenario.ms),
+                result: seen.map_or_else(silent, |scenario| scenario.result.clone()),
+            });
         }
     }
 
@@ -44,10 +52,13 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\nrunning {} tests", self.tests.len())?;
+        writeln!(f, "\nrunning {} tests", self.tests.len() + self.absent.len())?;
         for test in &self.tests {
             let word = if test.result.is_ok() { "ok" } else { "FAILED" };
             writeln!(f, "test vm::{} ... {word}", test.name)?;
+        }
+        for (name, why) in &self.absent {
+            writeln!(f, "test vm::{name} ... ignored, {why}")?;
         }
         for test in &self.tests {
             let seconds = test.ms as f64 / 1000.0;
@@ -69,8 +80,9 @@ impl fmt::Display for Report {
         let ms: u64 = self.tests.iter().map(|test| test.ms).sum();
         write!(
             f,
-            "\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
+            "\ntest result: {word}. {passed} passed; {failed} failed; {} ignored; 0 measured; \
              0 filtered out; finished in {:.2}s",
+            self.absent.len(),
             ms as f64 / 1000.0
         )
     }

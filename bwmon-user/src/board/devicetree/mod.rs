@@ -131,6 +131,7 @@ fn domains(blocks: &[Block], monitors: &[Monitor], problems: &mut Vec<Problem>) 
             devfreq: None,
             icc: Vec::new(),
             bus_dcvs: None,
+            vote: None,
         }
     });
     domains.collect()

@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<Figures> {
 }
 
 /// Runs `bwmon restore`; what it says of each object.
-fn restore(name: &str) -> Result<Vec<String>> {
+pub(super) fn restore(name: &str) -> Result<Vec<String>> {
     let mut restore = Agent::bwmon(name, &["restore", "--json"])?;
     restore.must_succeed(PATIENCE)?;
     let outcomes: Vec<Value> = serde_json::from_str(&restore.stdout()?).context("outcomes")?;

@@ -2,10 +2,13 @@
 
 mod agreeing;
 mod governing;
+mod holding;
 mod journal;
 mod killed;
+mod offered;
 mod recorded;
 mod rules;
+mod voting;
 mod watching;
 mod yielding;
 
@@ -19,12 +22,15 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 5] = [
+const ALL: [(&str, Scenario); 8] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
     ("killed", killed::run),
     ("yielding", yielding::run),
+    ("offered", offered::run),
+    ("voting", voting::run),
+    ("holding", holding::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.

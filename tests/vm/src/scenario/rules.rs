@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// The bench's board, where the agent finds it.
 pub(crate) const BOARD: &str = "/board.toml";
+/// The same machine, voted on through the project's kernel module.
+pub(crate) const BOARD_VOTE: &str = "/board-vote.toml";
 /// The script that ships.
 pub(crate) const SCRIPT: &str = "/policies/bwmon.rhai";
 

@@ -27,14 +27,14 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Starts recording [`EVENTS`] with the clock that the probes use.
+    /// Starts recording those of [`EVENTS`] that the kernel has, with the clock that the probes use.
     pub(crate) fn start(name: &str) -> Result<Self> {
         let truth = Self { dir: Path::new(INSTANCES).join(name) };
         std::fs::create_dir(&truth.dir)
             .with_context(|| format!("create {}", truth.dir.display()))?;
         truth.set("trace_clock", "mono")?;
         truth.set("buffer_size_kb", "4096")?;
-        for event in EVENTS {
+        for event in EVENTS.iter().filter(|event| has_event(event)) {
             truth.set(&format!("events/{event}/enable"), "1")?;
         }
         Ok(truth)
@@ -80,6 +80,11 @@ impl Drop for Truth {
             println!("bwmon-vm: remove {}: {error}", self.dir.display());
         }
     }
+}
+
+/// Whether this kernel has an event, `system/name`, now.
+pub(crate) fn has_event(event: &str) -> bool {
+    Path::new("/sys/kernel/tracing/events").join(event).exists()
 }
 
 /// Overwritten and dropped events of one `per_cpu/cpuN/stats`.

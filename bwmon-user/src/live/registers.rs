@@ -1,0 +1,69 @@
+//! A monitor's registers, mapped: through UIO where a driver offers them, else through `/dev/mem`.
+
+use super::devmem::{self, RegisterError};
+use super::mapping::Mapping;
+use super::root::Root;
+use super::uio::Uio;
+use crate::board::Monitor;
+use crate::bwmon::{Offset, Region, Registers};
+use rustix::io::Errno;
+
+/// The mapped registers of one monitor.
+#[derive(Debug)]
+pub struct MappedRegisters {
+    monitor: Mapping,
+    global: Option<Mapping>,
+    /// The device that they were mapped through; it has to stay open.
+    uio: Option<Uio>,
+}
+
+impl MappedRegisters {
+    /// Maps all regions of `monitor` through `/dev/mem`.
+    ///
+    /// # Errors
+    /// Why a region cannot be mapped.
+    pub fn open(root: &Root, monitor: &Monitor) -> Result<Self, RegisterError> {
+        let mut regions = monitor.reg.iter().map(|(a, s)| devmem::map(root, *a, *s));
+        let none = RegisterError::Other { address: 0, error: Errno::INVAL };
+        let first = regions.next().unwrap_or(Err(none))?;
+        Ok(Self { monitor: first, global: regions.next().transpose()?, uio: None })
+    }
+
+    /// Maps all regions of `monitor` through `uio`, which has to be this monitor's.
+    ///
+    /// # Errors
+    /// Why a region cannot be mapped, or that it is another one.
+    pub(super) fn through(uio: Uio, monitor: &Monitor) -> anyhow::Result<Self> {
+        let mut regions = (0..).zip(&monitor.reg).map(|(index, region)| uio.map(index, *region));
+        let none = || Err(anyhow::anyhow!("the board gives it no registers"));
+        let first = regions.next().unwrap_or_else(none)?;
+        let global = regions.next().transpose()?;
+        Ok(Self { monitor: first, global, uio: Some(uio) })
+    }
+
+    /// Whether the registers can still be touched: a driver that lets go of its device takes the
+    /// mapping away, and who touches it then is ended by SIGBUS. A look before each reading leaves
+    /// a few microseconds for that, not a run.
+    pub fn alive(&self) -> bool {
+        self.uio.as_ref().is_none_or(Uio::alive)
+    }
+
+    fn region(&self, at: Offset) -> Option<&Mapping> {
+        match at.region {
+            Region::Monitor => Some(&self.monitor),
+            Region::Global => self.global.as_ref(),
+        }
+    }
+}
+
+impl Registers for MappedRegisters {
+    fn read32(&mut self, at: Offset) -> u32 {
+        self.region(at).map_or(0, |region| region.read32(at.bytes))
+    }
+
+    fn write32(&mut self, at: Offset, value: u32) {
+        if let Some(region) = self.region(at) {
+            region.write32(at.bytes, value);
+        }
+    }
+}
