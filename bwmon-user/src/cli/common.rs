@@ -6,6 +6,7 @@ use crate::diag::did_you_mean;
 use crate::journal::{Header, Reader};
 use crate::live::Machine;
 pub(super) use crate::live::text_of;
+use crate::policy::canary::Rule;
 use crate::policy::script::Source;
 use crate::policy::{self, PolicySpec, library, stage};
 use anyhow::{Context, bail};
@@ -26,6 +27,30 @@ pub(super) struct PolicyArgs {
     /// A tunable of the policy; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_value)]
     pub(super) set: Vec<(String, String)>,
+}
+
+/// `--canary-ms` and `--canary-rule`.
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct CanaryArgs {
+    /// A policy that takes another one's place runs in shadow for so long first
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    canary_ms: Option<u64>,
+    /// What it has to meet then to take over: bounds on faults, transitions, below_demand_ms and
+    /// mean_vote_kBps (5, +5 over the old policy, x1.5 times the old), a least for agree_pct
+    #[arg(
+        long,
+        value_name = "RULE",
+        requires = "canary_ms",
+        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
+    )]
+    canary_rule: Rule,
+}
+
+impl CanaryArgs {
+    /// The time in milliseconds and the rule, if a canary is wanted.
+    pub(super) fn wanted(&self) -> Option<(u64, Rule)> {
+        self.canary_ms.map(|ms| (ms, self.canary_rule.clone()))
+    }
 }
 
 pub(super) fn name_value(text: &str) -> Result<(String, String), String> {

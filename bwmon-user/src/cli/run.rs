@@ -6,7 +6,6 @@ use super::common;
 use super::output::{json, line, say};
 use crate::agent::{Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
-use crate::policy::canary::Rule;
 use crate::units::Nanos;
 use anyhow::bail;
 use std::path::PathBuf;
@@ -54,18 +53,8 @@ pub(super) struct Args {
     /// Do not look for changes of the policy's file; SIGHUP still reloads it
     #[arg(long)]
     no_watch: bool,
-    /// A changed policy runs in shadow for so long before it may take over
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    canary_ms: Option<u64>,
-    /// What a canary has to meet to take over: bounds on faults, transitions, below_demand_ms and
-    /// mean_vote_kBps (5, +5 over the old policy, x1.5 times the old), a least for agree_pct
-    #[arg(
-        long,
-        value_name = "RULE",
-        requires = "canary_ms",
-        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
-    )]
-    canary_rule: Rule,
+    #[command(flatten)]
+    canary: common::CanaryArgs,
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
@@ -96,13 +85,7 @@ enum ModeArg {
 impl Args {
     fn reload(&self, fitted: &Fitted) -> Reload {
         let (file, preset, set) = fitted.followed();
-        Reload {
-            file,
-            preset,
-            set,
-            watch: !self.no_watch,
-            canary: self.canary_ms.map(|ms| (ms, self.canary_rule.clone())),
-        }
+        Reload { file, preset, set, watch: !self.no_watch, canary: self.canary.wanted() }
     }
 
     fn mode(&self) -> Mode {
