@@ -46,7 +46,9 @@ fn what_is_not_readable_is_unknown_and_said_with_what_is_lost() {
     let phone = Phone::new(&DDR);
     let report = phone.json(&["doctor", "--json"]);
     assert!(report["in_force"]["unknown"].as_str().unwrap().contains("no interconnect_summary"));
-    for name in ["votes in force", "clocks of the fitted memory", "vote devices", "bus_dcvs"] {
+    for name in
+        ["votes in force", "clocks of the fitted memory", "kernel module bwmon_vote", "bus_dcvs"]
+    {
         let row = row(&report, name);
         assert_eq!(row["present"], false, "{name}");
         assert!(
