@@ -1,6 +1,6 @@
 //! `bwmon boards show`, `check` and `probe`, and `run` on the board of a device tree.
 
-use crate::common::{BOARD, Ran, at, bad, bwmon, command, folder, good, json};
+use crate::common::{BOARD, Ran, at, bad, bwmon, command, folder, good, json, repository};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -152,6 +152,19 @@ fn boards_check_lists_all_faults_with_their_lines_and_answers_no() {
     assert_eq!(lines, [4, 13, 18]);
     good(&["boards", "check", &at(&files, "good.toml")]);
     assert!(bad(2, &["boards", "check", "/not/there.toml"]).contains("cannot read"));
+}
+
+#[test]
+fn the_board_file_in_the_documentation_is_good() {
+    let page = fs::read_to_string(repository().join("docs/boards.md")).unwrap();
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let files = folder(&[("example.toml", example)]);
+    let checked = good(&["boards", "check", &at(&files, "example.toml")]).stdout;
+    assert!(!checked.contains("no vote path"), "{checked}");
+    let shown = good(&["boards", "show", &at(&files, "example.toml")]).stdout;
+    for path in ["soc:ddr-bw, the governor userspace", "acm_l3 -> qns_llcc", "bus_dcvs L3"] {
+        assert!(shown.contains(path), "{path}: {shown}");
+    }
 }
 
 #[test]
