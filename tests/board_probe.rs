@@ -162,7 +162,12 @@ fn the_board_file_in_the_documentation_is_good() {
     let checked = good(&["boards", "check", &at(&files, "example.toml")]).stdout;
     assert!(!checked.contains("no vote path"), "{checked}");
     let shown = good(&["boards", "show", &at(&files, "example.toml")]).stdout;
-    for path in ["soc:ddr-bw, the governor userspace", "acm_l3 -> qns_llcc", "bus_dcvs L3"] {
+    for path in [
+        "soc:ddr-bw, the governor userspace",
+        "acm_l3 -> qns_llcc",
+        "bus_dcvs L3",
+        "the module bwmon_vote on 1436400.pmu",
+    ] {
         assert!(shown.contains(path), "{path}: {shown}");
     }
 }

@@ -28,6 +28,7 @@ const OPTIONAL: &[&str] = &[
     "nonposted_mmio",
     "path",
     "through",
+    "vote",
     "window_us",
 ];
 

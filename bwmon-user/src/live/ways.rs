@@ -56,10 +56,10 @@ fn named(domain: &Domain) -> Option<&'static str> {
     if !domain.icc.is_empty() {
         return Some("icc_test_client");
     }
-    if domain.bus_dcvs.is_some() {
-        return Some("bus_dcvs");
+    if domain.vote.is_some() {
+        return Some("vote_device");
     }
-    domain.vote.is_some().then_some("vote_device")
+    domain.bus_dcvs.is_some().then_some("bus_dcvs")
 }
 
 /// The way that the board names, as `run` would open it.
@@ -130,7 +130,7 @@ fn vote_device(root: &Root, device: Option<&str>) -> (bool, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{BusDcvsPath, builtin};
+    use crate::board::{BusDcvsPath, VoteDevice, builtin};
     use crate::units::Khz;
 
     fn put(root: &Root, path: &str, text: &str) {
@@ -187,6 +187,12 @@ mod tests {
         let used: Vec<(&str, &str)> =
             ways.iter().filter(|w| w.used).map(|w| (w.domain.as_str(), w.by)).collect();
         assert_eq!(used, [("ddr", "bus_dcvs")]);
+        // `voter::open` takes the first that the board names, in the order of `named`.
+        let device = "114a000.pmu".to_owned();
+        board.domains[1].vote = Some(VoteDevice { device, paths: vec!["0".into()] });
+        let why = voter::open(&root, &board.domains[1]).unwrap_err().to_string();
+        let way = super::ways(&root, &board).into_iter().find(|way| way.used).unwrap();
+        assert_eq!((way.by, way.present, way.how), ("vote_device", false, why));
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn read(
         device,
         known_as: variant.map(|variant| variant.compatible),
         compatible,
-        enabled: at.enabled(),
+        enabled: at.available(),
         reg,
         interrupt,
         shared_with,

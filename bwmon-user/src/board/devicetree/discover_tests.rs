@@ -116,6 +116,15 @@ fn a_disabled_node_is_listed_but_makes_no_monitor() {
 }
 
 #[test]
+fn what_lies_on_a_disabled_bus_makes_no_monitor() {
+    let mut root = tree_of(&board("sdm845"));
+    let soc = root.children.iter_mut().find(|child| child.name == "soc@0").unwrap();
+    *soc = strings(soc.clone(), "status", &["disabled"]);
+    let found = discover(&root);
+    assert!(found.board.is_none() && found.blocks.iter().all(|block| !block.enabled));
+}
+
+#[test]
 fn a_node_with_no_interrupt_is_still_a_monitor() {
     let found = sdm845(|pmu| *pmu = cells(pmu.clone(), "interrupts", &[0, 581]));
     let board = found.board.unwrap();

@@ -48,7 +48,7 @@ pub(super) fn first(node: At<'_>) -> Result<Option<Interrupt>, String> {
 
 /// The interrupts of all enabled nodes that have a readable one; their SPI numbers are left out.
 pub(super) fn all(tree: &Tree<'_>) -> Vec<(String, Interrupt)> {
-    let enabled = tree.all().filter(|at| at.enabled());
+    let enabled = tree.all().filter(|at| at.available());
     enabled
         .filter_map(|at| {
             let (_, interrupt) = line_of(at).ok().flatten()?;

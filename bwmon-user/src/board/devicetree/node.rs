@@ -185,12 +185,17 @@ impl<'t> At<'t> {
         Ok(strings)
     }
 
-    /// Whether the kernel makes a device of it: `status` is absent or says so.
+    /// Whether `status` is absent or says that the node itself is there.
     pub(super) fn enabled(self) -> bool {
         match self.bytes("status") {
             None => true,
             Some(bytes) => matches!(bytes, b"okay\0" | b"ok\0"),
         }
+    }
+
+    /// Whether the kernel makes a device of it: that takes every bus above it, too.
+    pub(super) fn available(self) -> bool {
+        self.upwards().all(At::enabled)
     }
 
     /// The node with `phandle`.

@@ -106,5 +106,8 @@ pub(super) fn vote_path(domain: &Domain) -> Option<String> {
     if let [first, ..] = domain.icc.as_slice() {
         return Some(format!("the interconnect test client, {} -> {}", first.src, first.dst));
     }
+    if let Some(vote) = &domain.vote {
+        return Some(format!("the module bwmon_vote on {}", vote.device));
+    }
     domain.bus_dcvs.as_ref().map(|path| format!("bus_dcvs {}", path.hw))
 }
