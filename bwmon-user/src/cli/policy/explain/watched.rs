@@ -108,7 +108,7 @@ impl Policy for Watched {
         };
         let answer = part.policy_mut().decide(all, domain);
         let found = match part {
-            Inner::Script(policy) => policy.steps(),
+            Inner::Script(policy) => policy.steps().unwrap_or_default(),
             Inner::Other(_) => return answer,
         };
         if let Some(place) = self.steps.borrow_mut().get_mut(domain) {
