@@ -43,16 +43,26 @@ pub(super) fn mark(ast: &AST, text: &str) -> Marked {
     let begins = begins(ast, text, &starts);
     let (mut marked, mut marks): (String, Vec<Mark>) = (String::new(), Vec::new());
     let (mut line, mut next) = (1, starts.iter().peekable());
+    // Braces that the last mark's statement has opened; `None` where its text has ended.
+    let mut open: Option<usize> = None;
     for (at, letter) in text.chars().enumerate() {
         if next.next_if(|start| **start == at).is_some() {
             marked.push_str(&format!("{MARKER} {}; ", marks.len()));
             let begins = begins.get(&at).cloned();
             marks.push(Mark { line, text: String::new(), begins });
+            open = Some(0);
         }
-        match marks.last_mut().filter(|mark| mark.line == line && letter != '\n') {
-            Some(mark) => mark.text.push(letter),
-            None => line += usize::from(letter == '\n'),
+        open = match (letter, code.get(at)) {
+            ('\n', _) => None,
+            (_, Some('{')) => open.map(|open| open + 1),
+            // One that it has not opened is that of the block around it.
+            (_, Some('}')) => open.and_then(|open| open.checked_sub(1)),
+            _ => open,
+        };
+        if let (Some(_), Some(mark)) = (open, marks.last_mut()) {
+            mark.text.push(letter);
         }
+        line += usize::from(letter == '\n');
         marked.push(letter);
     }
     for mark in &mut marks {

@@ -80,7 +80,7 @@ fn several_calls_in_one_statement_are_told_apart() {
             "3 2 | y|",
             "2 2 x = 1| let y = x;| y = 1",
             "3 2 | y|",
-            "5 2 z = 2| f(z) }|",
+            "5 2 z = 2| f(z)|",
             "2 3 x = 2| let y = x;| y = 2",
             "3 3 | y|",
             "8 1 | opp(a)|",
@@ -99,10 +99,10 @@ fn a_change_of_the_state_stands_where_it_was_made() {
         [
             "5 1 | this.bump();|",
             "2 2 | this.n += 1;| this.n = 2",
-            "2 2 | this.n }|",
+            "2 2 | this.n|",
             "6 1 | this.n = two() + 5;| this.n = 7",
             "3 2 | let t = 2;| t = 2",
-            "3 2 | t }|",
+            "3 2 | t|",
             "7 1 | let other = #{ n: 90, m: 0 };| other = #{\"m\": 0, \"n\": 90}",
             "8 1 | other.m = other.n;| other = #{\"m\": 90, \"n\": 90}",
             "9 1 | hold()|",
@@ -172,6 +172,22 @@ fn events_reach_a_watched_script() {
     assert_eq!(policy.state(0), Some(serde_json::json!({ "slept": 3 })));
     assert_eq!(policy.coverage().unwrap().lines[&4], 1);
     assert!(policy.steps().is_some());
+}
+
+#[test]
+fn of_several_statements_on_a_line_each_has_its_own_text() {
+    let mut policy = traced(
+        "fn decide(obs) {\n  if obs.dt_us < 0 { opp_min(); } else { let m = #{ a: 1 }; opp(m.a) } // }\n}",
+    );
+    ask(&mut policy);
+    assert_eq!(
+        told(&policy),
+        [
+            "2 1 | if obs.dt_us < 0 {|",
+            "2 1 | let m = #{ a: 1 };| m = #{\"a\": 1}",
+            "2 1 | opp(m.a)|",
+        ]
+    );
 }
 
 #[test]
