@@ -1,6 +1,6 @@
 //! `bwmon policy explain`, `new`, `list`, `show` and the coverage of `test`.
 
-use crate::common::{at, bad, bwmon, command, folder, good};
+use crate::common::{Ran, at, bad, bwmon, command, folder, good};
 use serde_json::Value;
 
 fn json(args: &[&str]) -> Value {
@@ -35,7 +35,7 @@ fn a_tick_of_a_journal_is_explained_with_the_values_along_the_way() {
 
     for (args, said) in [
         (vec!["--tick", "99999"], "its last tick is"),
-        (vec!["--at", "-1"], "unexpected argument"),
+        (vec!["--at", "-1"], "from the first tick of the journal, from 0 on"),
         (vec!["--tick", "1", "--domain", "dram"], "it has llcc, ddr, l3"),
         (vec![], "--tick N or --at SECONDS"),
         (vec!["--tick", "1", "--with", "level=1"], "cannot be used with"),
@@ -79,6 +79,7 @@ fn readings_that_are_given_are_explained() {
         ("util_pct=1", "follows from peak_kBps and level"),
         ("level=9", "from 0 to 4"),
         ("peak_kBps=-1", "a whole number from 0"),
+        ("mean_kBps=3000000", "give peak_kBps too"),
         ("valid=true", "follows from peak_kBps"),
         ("dram.level=1", "it has llcc, ddr, l3"),
     ] {
@@ -115,10 +116,43 @@ fn a_new_policy_passes_its_check_and_its_spec_and_replaces_nothing() {
         in_folder(&["policy", "new", "mine", "--force", "--from", "adaptive"]).status.code(),
         Some(0)
     );
-    assert!(std::fs::read_to_string(&file).unwrap().contains("// adaptive:"));
+    // Under its own name, with the spec that belongs to it.
+    assert!(
+        std::fs::read_to_string(&file).unwrap().starts_with("// mine: serve work in the caches")
+    );
+    good(&["policy", "test", &file]);
     for name in ["Mine", "mine.rhai", "bwmon", "", "9x", "a b"] {
         assert_eq!(in_folder(&["policy", "new", name]).status.code(), Some(2), "{name}");
     }
+}
+
+#[test]
+fn a_policy_from_any_other_one_is_as_good_as_that_one() {
+    let folder = folder(&[("own.rhai", "// own: holds.\nfn decide(obs) { hold(\"as is\") }")]);
+    let new = |args: &[&str]| {
+        let all = [&["policy", "new"], args].concat();
+        Ran::from(command(&all).current_dir(folder.path()).output().unwrap())
+    };
+    for row in json(&["policy", "list", "--json"]).as_array().unwrap() {
+        let (from, spec) = (row["policy"].as_str().unwrap(), row["spec"] == true);
+        let name = format!("my-{}", from.replace('_', "-"));
+        let ran = new(&[&name, "--from", from]);
+        if from == "native" {
+            assert!(ran.stderr.contains("`--from bwmon`"), "{}", ran.stderr);
+            continue;
+        }
+        assert!(ran.code == Some(0) && spec && ran.stderr.is_empty(), "{}", ran.stderr);
+        good(&["policy", "test", &at(&folder, &format!("{name}.rhai"))]);
+    }
+    // Without a spec of its own it gets the template's, and is told so.
+    let ran = new(&["other", "--from", "own.rhai"]);
+    assert!(ran.stderr.contains("own.rhai has no spec"), "{}", ran.stderr);
+    // Nothing is left where one of the two cannot be written.
+    std::fs::create_dir(folder.path().join("half.spec.toml")).unwrap();
+    assert_eq!(new(&["half", "--force"]).code, Some(2));
+    assert!(!folder.path().join("half.rhai").exists());
+    std::os::unix::fs::symlink("nowhere", folder.path().join("link.rhai")).unwrap();
+    assert!(new(&["link"]).stderr.contains("link.rhai is there already"));
 }
 
 #[test]
@@ -160,6 +194,15 @@ fn list_and_show_tell_what_there_is() {
             .iter()
             .any(|t| t["name"] == "decay_rate" && t["max"] == 100.0)
     );
+    // What is in the state or in a text is no reading.
+    let folder_ = folder(&[(
+        "s.rhai",
+        "fn init(i) { #{ windows: 0 } }\nfn decide(obs) { this.windows += 1; hold(\"obs.level\") }",
+    )]);
+    let shown = json(&["policy", "show", &at(&folder_, "s.rhai"), "--json"]);
+    assert_eq!(shown["readings"], serde_json::json!([]));
+    assert_eq!(shown["functions"], serde_json::json!(["hold"]));
+    assert!(bad(2, &["policy", "show", "native"]).contains("`bwmon policy show bwmon`"));
     assert!(good(&["policy", "show", "bwmon", "--source"]).stdout.contains("fn decide(obs)"));
     assert!(bad(2, &["policy", "show", "bwmn"]).contains("did you mean the policy bwmon?"));
     assert!(bad(2, &["policy", "list", "/no/such"]).contains("cannot read the folder"));

@@ -30,6 +30,9 @@ mod policy_spec;
 // `bwmon policy explain`, `new`, `list`, `show` and the coverage of `test`.
 mod policy_tools;
 
+// `bwmon policy explain` where it could tell what is not so: reloads, canaries, faults, guard rails.
+mod explain;
+
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 

@@ -2,13 +2,10 @@
 
 use crate::board::{Board, Level};
 use crate::decide::{Decision, Ownership, RailState, Rails, decide};
-use crate::diag::Diagnostic;
 use crate::journal::Note;
 use crate::observe::{Observation, Observer, Standing};
 use crate::policy::canary::Canary;
-use crate::policy::{
-    Ask, Fall, FaultKind, Ladder, Mainline, Policy, PolicyEvent, PolicyFault, Proposal,
-};
+use crate::policy::{Ask, Fall, Ladder, Mainline, Policy, PolicyEvent, PolicyFault, Proposal};
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -234,7 +231,7 @@ impl Governor {
                 match self.policy.decide(observations, index) {
                     Ok(Proposal { ask: Ask::Opp(level), .. }) if !table.has(level) => {
                         let name = self.policy.name_for(index);
-                        Err(Origin::Fault(unknown_level(name, level, table.len())))
+                        Err(Origin::Fault(PolicyFault::unknown_level(name, level, table.len())))
                     }
                     Ok(proposal) => Ok(proposal),
                     Err(fault) => Err(Origin::Fault(fault)),
@@ -292,14 +289,6 @@ impl Governor {
             _ => {}
         }
     }
-}
-
-fn unknown_level(policy: &str, level: Level, levels: usize) -> PolicyFault {
-    let message = format!("opp({level}) is not in the table, which has {levels} levels");
-    PolicyFault::new(
-        FaultKind::UnknownLevel,
-        Diagnostic::new(policy, message).help(format!("levels go from 0 to {}", levels - 1)),
-    )
 }
 
 #[cfg(test)]

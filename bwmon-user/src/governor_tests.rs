@@ -2,6 +2,8 @@ use super::*;
 use crate::board::builtin;
 use crate::bwmon::ZoneMaxima;
 use crate::decide::{Reason, Unvoted};
+use crate::diag::Diagnostic;
+use crate::policy::FaultKind;
 use crate::sample::{ProbeFacts, Reading, Window};
 
 /// Answers from a list, one per tick; faults at its end.

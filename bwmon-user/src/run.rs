@@ -4,7 +4,8 @@ use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::Note;
 use crate::journal::{EntryView, JournalError};
-use crate::policy::canary::Canary;
+use crate::policy::Policy;
+use crate::policy::canary::{Canary, Rule};
 use crate::ports::{
     Actuator, Clock, Command, Control, CounterSource, JournalSink, NoControl, SourceError,
 };
@@ -139,17 +140,22 @@ impl RunStats {
 pub fn obey(governor: &mut Governor, command: Command) -> Result<Note, Diagnostic> {
     let Command::Replace { policy, canary } = command;
     let (made, record) = policy.build(governor.board())?;
+    place(governor, made, canary.as_ref());
     Ok(match canary {
-        None => {
-            governor.replace(made);
-            Note::Policy { policy: record }
-        }
-        Some((ms, rule)) => {
-            let canary = Canary::new(made, governor.board(), ms, rule.clone());
-            governor.start_canary(canary);
-            Note::Canary { policy: record, ms, rule }
-        }
+        None => Note::Policy { policy: record },
+        Some((ms, rule)) => Note::Canary { policy: record, ms, rule },
     })
+}
+
+/// Puts `policy` in the place of the one that decides, or beside it as a canary.
+pub fn place(governor: &mut Governor, policy: Box<dyn Policy>, canary: Option<&(u64, Rule)>) {
+    match canary {
+        None => governor.replace(policy),
+        Some((ms, rule)) => {
+            let canary = Canary::new(policy, governor.board(), *ms, rule.clone());
+            governor.start_canary(canary);
+        }
+    }
 }
 
 /// Walks the road for `sample` and gives every vote to the actuator.

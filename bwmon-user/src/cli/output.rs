@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Prints `text` and a line end on stdout.
 ///
@@ -31,6 +31,16 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// `text` of a file for a terminal: control characters do not reach it.
+pub(super) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' { c } else { crate::diag::printable(c) }).collect()
+}
+
+/// Whether a person reads our stdout.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// A table with a header and no frame; columns named in `right` stand to the right.

@@ -1,5 +1,6 @@
 //! How a policy fails.
 
+use crate::board::Level;
 use crate::diag::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -49,6 +50,16 @@ impl PolicyFault {
     /// A fault of `kind`.
     pub fn new(kind: FaultKind, diagnostic: Diagnostic) -> Self {
         Self { kind, diagnostic: Box::new(diagnostic) }
+    }
+
+    /// The fault of `policy`, which asked for `level` of a table that has `levels` of them.
+    pub fn unknown_level(policy: &str, level: Level, levels: usize) -> Self {
+        let message = format!("opp({level}) is not in the table, which has {levels} levels");
+        let diagnostic = Diagnostic::new(policy, message);
+        Self::new(
+            FaultKind::UnknownLevel,
+            diagnostic.help(format!("levels go from 0 to {}", levels.saturating_sub(1))),
+        )
     }
 
     /// One line, for the journal: message and place.

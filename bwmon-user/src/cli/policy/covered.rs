@@ -82,7 +82,9 @@ impl Subject for Covered {
             None => Vec::new(),
         };
         all.extend(set.iter().chain(over).cloned());
-        let traced = Rc::new(RefCell::new(Traced::new(source.clone(), board, &all)?));
+        let mut traced = Traced::new(source.clone(), board, &all)?;
+        traced.note_steps(false);
+        let traced = Rc::new(RefCell::new(traced));
         self.made.push(traced.clone());
         Ok(Box::new(Noted(traced)))
     }

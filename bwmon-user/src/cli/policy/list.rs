@@ -1,7 +1,7 @@
 //! `bwmon policy list`.
 
 use super::product::{self, ProductArgs};
-use crate::cli::output::{json, line, say, table};
+use crate::cli::output::{clean, json, line, say, table};
 use crate::cli::{Answer, common};
 use crate::policy::script::{Head, Source, digest, outline};
 use crate::policy::{NATIVE, library};
@@ -93,7 +93,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
             ]
         };
         let heads = ["policy", "tunables", "presets", "spec", "intent"];
-        line(&table(&heads, &heads[1..3], rows.iter().map(cells).collect()))?;
+        line(&clean(&table(&heads, &heads[1..3], rows.iter().map(cells).collect())))?;
     }
     Ok(if all_good { Answer::Yes } else { Answer::No })
 }

@@ -1,9 +1,9 @@
 //! `bwmon policy show`.
 
-use crate::cli::output::{json, line, table};
+use crate::cli::output::{clean, is_terminal, json, line, table};
 use crate::cli::{Answer, common};
-use crate::policy::script::words::{FUNCTIONS, Group, PROPERTIES, Word};
-use crate::policy::script::{Head, Param, Source, Value, digest, outline};
+use crate::policy::script::words::{FUNCTIONS, PROPERTIES};
+use crate::policy::script::{Head, Param, Source, Value, digest, outline, uses};
 use crate::policy::{NATIVE, library, stage};
 use anyhow::bail;
 use serde::Serialize;
@@ -49,11 +49,20 @@ struct Tunable {
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     if args.policy == NATIVE || args.policy.starts_with(stage::PREFIX) {
-        bail!("{} is compiled in; it has no tunables and no script", args.policy);
+        bail!(
+            "{} is compiled in; it has no tunables and no script (`bwmon policy show bwmon` is the \
+             native rule as a script, `bwmon policy docs` lists the stages of chains)",
+            args.policy
+        );
     }
     let source = common::script(&args.policy)?;
     if args.source {
-        line(source.text.trim_end())?;
+        let text = source.text.trim_end();
+        if is_terminal() {
+            line(&clean(text))?
+        } else {
+            line(text)?
+        }
         return Ok(Answer::Yes);
     }
     let (params, presets) = outline(&source)?;
@@ -69,14 +78,14 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
                 .into_iter()
                 .map(|preset| (preset.name, preset.set.into_iter().collect()))
                 .collect(),
-            readings: used(&source, PROPERTIES),
-            functions: used(&source, FUNCTIONS),
+            readings: uses(&source.text, PROPERTIES),
+            functions: uses(&source.text, FUNCTIONS),
         })?;
         return Ok(Answer::Yes);
     }
-    line(&format!("{}: {}", source.name, head.intent))?;
+    line(&clean(&format!("{}: {}", source.name, head.intent)))?;
     for paragraph in &head.paragraphs {
-        line(&format!("  {paragraph}"))?;
+        line(&clean(&format!("  {paragraph}")))?;
     }
     line(&format!("  digest {}{}", digest(&source.text), shipped(&source)))?;
     if !params.is_empty() {
@@ -86,7 +95,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
         };
         let rows = params.iter().map(row).collect();
         line("")?;
-        line(&table(&["tunable", "default", "range", "meaning"], &["default"], rows))?;
+        line(&clean(&table(&["tunable", "default", "range", "meaning"], &["default"], rows)))?;
     }
     if !presets.is_empty() {
         line("")?;
@@ -95,10 +104,10 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
             pairs.join(" ")
         };
         let rows = presets.iter().map(|p| vec![p.name.clone(), set(&p.set)]).collect();
-        line(&table(&["preset", "sets"], &[], rows))?;
+        line(&clean(&table(&["preset", "sets"], &[], rows)))?;
     }
-    line(&format!("\nreads  {}", used(&source, PROPERTIES).join(", ")))?;
-    line(&format!("calls  {}", used(&source, FUNCTIONS).join(", ")))?;
+    line(&format!("\nreads  {}", uses(&source.text, PROPERTIES).join(", ")))?;
+    line(&format!("calls  {}", uses(&source.text, FUNCTIONS).join(", ")))?;
     Ok(Answer::Yes)
 }
 
@@ -117,25 +126,4 @@ fn shipped(source: &Source) -> &'static str {
         true => ", shipped with bwmon",
         false => "",
     }
-}
-
-/// The words that the script's code has, comments aside.
-fn used(source: &Source, words: &'static [Word]) -> Vec<&'static str> {
-    let code: String = source
-        .text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or(""))
-        .collect::<Vec<_>>()
-        .join("\n");
-    let plain = |c: char| c.is_alphanumeric() || c == '_';
-    let has = |word: &Word| {
-        let reading = word.group == Group::Reading;
-        code.match_indices(word.name).any(|(at, name)| {
-            let before = code.get(..at).unwrap_or("");
-            let after = code.get(at + name.len()..).unwrap_or("");
-            let whole = !before.ends_with(plain) && !after.starts_with(plain);
-            whole && if reading { before.ends_with('.') } else { after.starts_with('(') }
-        })
-    };
-    words.iter().filter(|word| has(word)).map(|word| word.name).collect()
 }

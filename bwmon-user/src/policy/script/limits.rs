@@ -53,6 +53,11 @@ impl Budget {
         self.used.set(0);
     }
 
+    /// Takes back what the marks of a watched script have used.
+    pub(super) fn give_back(&self, operations: u64) {
+        self.used.set(self.used.get().saturating_sub(operations));
+    }
+
     /// Operations used since then.
     pub fn used(&self) -> u64 {
         self.used.get()

@@ -15,6 +15,7 @@ mod runtime;
 mod slots;
 mod state;
 pub mod trace;
+mod uses;
 mod vocabulary;
 pub mod words;
 
@@ -30,6 +31,7 @@ pub use params::{Param, Value};
 pub use presets::{Preset, preset};
 pub use readings::Readings;
 pub use slots::MAX_SLOTS;
+pub use uses::uses;
 
 use super::{FaultKind, Policy, PolicyEvent, PolicyFault, Proposal};
 use crate::board::Board;

@@ -3,7 +3,9 @@
 mod given;
 mod recorded;
 mod story;
+mod summary;
 mod watched;
+mod with;
 
 use crate::cli::output::{json, line};
 use crate::cli::{Answer, common};
@@ -25,7 +27,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "N", conflicts_with = "at")]
     tick: Option<u64>,
     /// The first tick of the journal at or after so many seconds from its first one
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     at: Option<f64>,
     /// The domain [default: all of a journal's; the board's first one with a monitor]
     #[arg(long, value_name = "NAME")]

@@ -12,7 +12,7 @@ mod flow;
 mod model;
 mod natives;
 mod report;
-mod tokens;
+pub(super) mod tokens;
 mod types;
 mod usage;
 mod walk;

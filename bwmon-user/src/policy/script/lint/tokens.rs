@@ -58,7 +58,7 @@ impl Tokens {
 }
 
 /// The tokens of `text`; texts with `${…}` inside are followed as the parser does.
-fn lex(engine: &Engine, text: &str) -> Vec<(Token, Position)> {
+pub(in crate::policy::script) fn lex(engine: &Engine, text: &str) -> Vec<(Token, Position)> {
     let inputs = [text];
     let (tokens, control) = engine.lex(&inputs);
     let (mut all, mut depth, mut ends) = (Vec::new(), 0_usize, Vec::new());

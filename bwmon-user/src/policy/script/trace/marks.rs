@@ -2,28 +2,29 @@
 
 use super::MARKER;
 use rhai::{AST, ASTNode, Position};
+use std::collections::BTreeMap;
 
 /// A text with marks.
 pub(super) struct Marked {
     pub(super) text: String,
-    /// The line of each mark, by its number.
-    pub(super) lines: Vec<usize>,
-    /// Line and column (in the marked text) of each mark, and its length.
-    inserted: Vec<(usize, usize, usize)>,
+    pub(super) marks: Vec<Mark>,
 }
 
-impl Marked {
-    /// The column in the plain text of what stands at `column` of `line` in the marked one.
-    pub(super) fn plain_column(&self, line: usize, column: usize) -> usize {
-        let before = |(at, from, _): &&(usize, usize, usize)| *at == line && *from < column;
-        let marks: usize = self.inserted.iter().filter(before).map(|(_, _, length)| length).sum();
-        column.saturating_sub(marks).max(1)
-    }
+/// One mark.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// The statement's text: its first line, as far as the next mark on it.
+    pub(super) text: String,
+    /// Where a function begins: the names of its parameters.
+    pub(super) begins: Option<Vec<String>>,
 }
 
 /// Marks every statement of `ast`, whose text is `text`, that stands where another statement could
 /// stand before it: after `{`, `}` or `;`. So an `else if`, an `if` as a value, the body of an
-/// anonymous function and the like get none; they are part of the statement around them.
+/// anonymous function without braces and the like get none; they are part of the statement around
+/// them.
 pub(super) fn mark(ast: &AST, text: &str) -> Marked {
     let code = code_only(text);
     let mut starts: Vec<usize> = Vec::new();
@@ -39,20 +40,46 @@ pub(super) fn mark(ast: &AST, text: &str) -> Marked {
     });
     starts.sort_unstable();
     starts.dedup();
-    let (mut marked, mut lines, mut next) = (String::new(), Vec::new(), starts.iter().peekable());
-    let (mut line, mut column, mut inserted) = (1, 1, Vec::new());
+    let begins = begins(ast, text, &starts);
+    let (mut marked, mut marks): (String, Vec<Mark>) = (String::new(), Vec::new());
+    let (mut line, mut next) = (1, starts.iter().peekable());
+    // Braces that the last mark's statement has opened; `None` where its text has ended.
+    let mut open: Option<usize> = None;
     for (at, letter) in text.chars().enumerate() {
         if next.next_if(|start| **start == at).is_some() {
-            let mark = format!("{MARKER} {}; ", lines.len());
-            inserted.push((line, column, mark.len()));
-            column += mark.len();
-            marked.push_str(&mark);
-            lines.push(line);
+            marked.push_str(&format!("{MARKER} {}; ", marks.len()));
+            let begins = begins.get(&at).cloned();
+            marks.push(Mark { line, text: String::new(), begins });
+            open = Some(0);
         }
-        (line, column) = if letter == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        open = match (letter, code.get(at)) {
+            ('\n', _) => None,
+            (_, Some('{')) => open.map(|open| open + 1),
+            // One that it has not opened is that of the block around it.
+            (_, Some('}')) => open.and_then(|open| open.checked_sub(1)),
+            _ => open,
+        };
+        if let (Some(_), Some(mark)) = (open, marks.last_mut()) {
+            mark.text.push(letter);
+        }
+        line += usize::from(letter == '\n');
         marked.push(letter);
     }
-    Marked { text: marked, lines, inserted }
+    for mark in &mut marks {
+        mark.text.truncate(mark.text.trim_end().len());
+    }
+    Marked { text: marked, marks }
+}
+
+/// By the first mark of each function: its parameters.
+fn begins(ast: &AST, text: &str, starts: &[usize]) -> BTreeMap<usize, Vec<String>> {
+    let begin = |function: &rhai::ScriptFuncDef| {
+        let (from, to) = (function.body.start_position(), function.body.end_position());
+        let (from, to) = (place(text, from)?, place(text, to)?);
+        let first = starts.iter().find(|start| (from..=to).contains(*start))?;
+        Some((*first, function.params.iter().map(|name| name.to_string()).collect()))
+    };
+    ast.iter_fn_def().filter_map(|function| begin(function)).collect()
 }
 
 /// The first position of a statement or of anything in it: that of an assignment is its operator's.
@@ -135,8 +162,9 @@ fn code_only(text: &str) -> Vec<char> {
             }
             (quote @ ('"' | '`' | '\''), _) => {
                 place += 1;
+                // Between backticks a backslash is a letter like any other.
                 while place < letters.len() && at(place) != quote {
-                    place += if at(place) == '\\' { 2 } else { 1 };
+                    place += if at(place) == '\\' && quote != '`' { 2 } else { 1 };
                 }
                 place += 1;
                 fill(from, place, 'x');
