@@ -233,13 +233,97 @@ fn a_sample_is_rounded_up_to_whole_mebibytes() {
     assert!(matches!(wanted, Wanted::Vote { demand: 1_049_624, .. }), "{wanted:?}");
 }
 
-#[test]
-fn every_preset_is_one_of_its_head_and_works() {
+fn shipped() -> ScriptPolicy {
     let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
-    let board = builtin("sdm845").unwrap().unwrap();
-    let plain = ScriptPolicy::new(source.clone(), &board, &[]).unwrap();
-    assert!(plain.presets().len() >= 9);
-    for preset in plain.presets() {
-        ScriptPolicy::new(source.clone(), &board, &preset.set).unwrap();
+    ScriptPolicy::new(source, &builtin("sdm845").unwrap().unwrap(), &[]).unwrap()
+}
+
+#[test]
+fn defaults_and_ranges_are_the_vendors() {
+    let policy = shipped();
+    let described = Tunables::default().set();
+    assert_eq!(policy.params().len(), described.len());
+    for (name, value) in described {
+        let param = policy.params().iter().find(|param| param.name == name).unwrap();
+        let default = param.default.to_string();
+        assert_eq!(default.trim_matches(['[', ']']), value, "{name}");
     }
+    // window_ms and those of the 6.6 driver.
+    let range = |name: &str| {
+        let param = policy.params().iter().find(|param| param.name == name).unwrap();
+        param.range.unwrap()
+    };
+    for (name, low, high) in [
+        ("window_ms", 8.0, 1_000.0),
+        ("io_percent", 1.0, 400.0),
+        ("guard_band_MiBps", 0.0, 2_000.0),
+        ("decay_rate", 0.0, 100.0),
+        ("up_scale", 0.0, 500.0),
+        ("up_thres", 1.0, 100.0),
+        ("idle_MiBps", 0.0, 2_000.0),
+    ] {
+        assert_eq!(range(name), (low, high), "{name}");
+    }
+    for name in ["down_thres", "down_count", "hist_memory", "hyst_length", "idle_length"] {
+        assert_eq!(range(name), (0.0, 90.0), "{name}");
+    }
+}
+
+#[test]
+fn every_preset_has_what_all_init_scripts_set_and_works() {
+    let policy = shipped();
+    let board = builtin("sdm845").unwrap().unwrap();
+    assert_eq!(policy.presets().len(), 14);
+    for preset in policy.presets() {
+        let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
+        ScriptPolicy::new(source, &board, &preset.set).unwrap();
+        let value = |name: &str| {
+            let found = preset.set.iter().find(|(set, _)| set == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        for (name, set) in [
+            ("guard_band_MiBps", "0"),
+            ("up_scale", "250"),
+            ("hist_memory", "20"),
+            ("idle_MiBps", "1600"),
+        ] {
+            assert_eq!(value(name), Some(set), "{}", preset.name);
+        }
+        // Peaks are held for ten windows, or let go of as soon as they fall by a fifth.
+        let fall = (value("hyst_length"), value("down_thres"));
+        assert!(
+            [(Some("10"), None), (Some("10"), Some("30")), (Some("0"), Some("80"))].contains(&fall),
+            "{}: {fall:?}",
+            preset.name,
+        );
+        let zones = value("zones_MiBps").unwrap().split(',');
+        let zones: Vec<u64> = zones.map(|zone| zone.parse().unwrap()).collect();
+        assert!(zones.len() >= 4 && zones.is_sorted_by(|a, b| a < b), "{}", preset.name);
+    }
+}
+
+#[test]
+fn samples_wake_just_below_the_wake_level_and_not_at_it() {
+    let tunables = Tunables { down_thres: 30, window_ms: 1_000, down_count: 1, ..plain() };
+    let mut pair = Pair::new(tunables);
+    let first = pair.tick(4_000, Some(1_048_576), None);
+    // 30 % of 1000 MiB/s are 300, 314572.8 kBps.
+    assert_eq!(first, Wanted::Vote { demand: 1_048_576, up: 1_153_433, down: 314_572 });
+    // 314572 kBps are 299.9993 MiB/s, rounded up 300; 299 MiB/s are 313524.2 kBps, so that 313525 are
+    // 300 too and 313524 are 299.
+    assert_eq!(pair.tick(4_000, Some(314_572), None), Wanted::Nothing);
+    assert_eq!(pair.tick(4_000, Some(313_525), None), Wanted::Nothing);
+    assert_ne!(pair.tick(4_000, Some(313_524), None), Wanted::Nothing);
+}
+
+#[test]
+fn a_larger_peak_starts_the_count_anew_and_any_further_one_arms_what_is_armed() {
+    let mut pair = Pair::new(Tunables { hyst_length: 3, idle: 600, ..plain() });
+    for mib in [2_000, 2_000, 2_000] {
+        assert_eq!(pair.window(mib), 2_000);
+    }
+    // 3000 is the first of its kind; the hysteresis is armed still, and armed anew by it.
+    assert_eq!(pair.window(3_000), 3_000);
+    // Armed for 3 windows, counted down in each, its own among them: 2, 1, 0.
+    assert_eq!([700, 700, 700].map(|mib| pair.window(mib)), [3_000, 700, 700]);
 }
