@@ -270,7 +270,9 @@ pub(super) fn register(engine: &mut Engine) {
         })
         .register_get("above", |o: &mut Obs| o.above())
         .register_get("below", |o: &mut Obs| o.below())
-        .register_get("trend_kBps", |o: &mut Obs| o.measured(|m| m.trend_kbps.map(|kbps| kbps.clamp(-MOST, MOST)), "trend_kBps"))
+        .register_get("trend_kBps", |o: &mut Obs| {
+            o.measured(|m| m.trend_kbps.map(|kbps| kbps.clamp(-MOST, MOST)), "trend_kBps")
+        })
         .register_get("util_pct", |o: &mut Obs| o.util_pct());
     engine
         .register_get("level", |o: &mut Obs| o.with(|obs| obs.level.map(|l| small(l.0)), "level"))
