@@ -50,3 +50,7 @@ pub fn shipped(name: &str) -> Option<&'static Shipped> {
 pub fn names() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|shipped| shipped.name).chain([super::NATIVE])
 }
+
+#[cfg(test)]
+#[path = "library_tests.rs"]
+mod tests;

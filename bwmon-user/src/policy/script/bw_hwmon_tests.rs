@@ -130,6 +130,24 @@ fn an_over_request_stops_at_the_peak_that_is_remembered() {
 }
 
 #[test]
+fn a_peak_at_the_edge_of_the_tolerance_keeps_the_larger_one_in_memory() {
+    let mut pair = Pair::new(Tunables { up_scale: 250, hist_memory: 2, ..plain() });
+    // 3000 are 75 % of 4000: three of them would outlast two windows of memory.
+    for mib in [4_000, 3_000, 3_000, 3_000, 500] {
+        pair.window(mib);
+    }
+    // 2000 + 1500 * 2.5 = 5750, capped to 4000.
+    assert_eq!(pair.window(2_000), 4_000);
+}
+
+#[test]
+fn traffic_that_fills_a_zone_is_capped_to_it() {
+    let mut pair = Pair::new(Tunables { up_scale: 250, zones: vec![500, 4_000], ..plain() });
+    // 500 + 500 * 2.5 = 1750; the zone that carries 500 is 500.
+    assert_eq!(pair.window(500), 500);
+}
+
+#[test]
 fn three_like_peaks_arm_the_hysteresis_until_they_stay_away() {
     let mut pair = Pair::new(Tunables { hyst_length: 4, idle: 600, ..plain() });
     // 2000, 1900 and 1800 are within 75 % of the first: the third one arms, 4 windows from it on.
@@ -164,13 +182,24 @@ fn slow_cpus_have_their_own_share() {
     assert_eq!(slow, 419_430);
 }
 
+/// Any number of `range`, and often one of `round`: where comparisons are equal.
+fn often<const N: usize>(
+    round: [u64; N],
+    range: std::ops::RangeInclusive<u64>,
+) -> impl Strategy<Value = u64> {
+    prop_oneof![prop::sample::select(round.to_vec()), range]
+}
+
 fn tunables() -> impl Strategy<Value = Tunables> {
-    let first = (8u64..=120, 1u64..=400, 0u64..=2_000, 0u64..=100, 0u64..=500, 1u64..=100);
+    let window = often([8, 12, 20, 40], 8..=120);
+    let io = || often([1, 50, 100], 1..=400);
+    let first = (window, io(), 0u64..=2_000, 0u64..=100, 0u64..=500, 1u64..=100);
     let second = (0u64..=90, 0u64..=6, 0u64..=9, 0u64..=5, 0u64..=9, 0u64..=4, 0u64..=20);
+    let zone = prop_oneof![(1u64..200).prop_map(|n| n * 100), 1u64..20_000];
     let third = (
-        1u64..=100,
-        prop::collection::vec(1u64..20_000, 0..6),
-        prop::option::of((1u64..=400, 500_000u64..2_000_000)),
+        often([50, 75], 1..=100),
+        prop::collection::vec(zone, 0..9),
+        prop::option::of((io(), 500_000u64..2_000_000)),
     );
     (first, second, third).prop_map(|(a, b, c)| {
         let mut zones = c.1;
@@ -197,12 +226,17 @@ fn tunables() -> impl Strategy<Value = Tunables> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
     fn script_and_model_want_the_same_on_any_traffic(
         tunables in tunables(),
         traffic in prop::collection::vec(
-            (0usize..9, 0u64..25_000_000, 100u64..20_000, prop::option::of(300_000u64..3_000_000)),
+            (
+                0usize..9,
+                0u64..25_000_000,
+                often([4_000], 100..=20_000),
+                prop::option::of(300_000u64..3_000_000),
+            ),
             1..150,
         ),
     ) {
@@ -233,13 +267,97 @@ fn a_sample_is_rounded_up_to_whole_mebibytes() {
     assert!(matches!(wanted, Wanted::Vote { demand: 1_049_624, .. }), "{wanted:?}");
 }
 
-#[test]
-fn every_preset_is_one_of_its_head_and_works() {
+fn shipped() -> ScriptPolicy {
     let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
-    let board = builtin("sdm845").unwrap().unwrap();
-    let plain = ScriptPolicy::new(source.clone(), &board, &[]).unwrap();
-    assert!(plain.presets().len() >= 9);
-    for preset in plain.presets() {
-        ScriptPolicy::new(source.clone(), &board, &preset.set).unwrap();
+    ScriptPolicy::new(source, &builtin("sdm845").unwrap().unwrap(), &[]).unwrap()
+}
+
+#[test]
+fn defaults_and_ranges_are_the_vendors() {
+    let policy = shipped();
+    let described = Tunables::default().set();
+    assert_eq!(policy.params().len(), described.len());
+    for (name, value) in described {
+        let param = policy.params().iter().find(|param| param.name == name).unwrap();
+        let default = param.default.to_string();
+        assert_eq!(default.trim_matches(['[', ']']), value, "{name}");
     }
+    // window_ms and those of the 6.6 driver.
+    let range = |name: &str| {
+        let param = policy.params().iter().find(|param| param.name == name).unwrap();
+        param.range.unwrap()
+    };
+    for (name, low, high) in [
+        ("window_ms", 8.0, 1_000.0),
+        ("io_percent", 1.0, 400.0),
+        ("guard_band_MiBps", 0.0, 2_000.0),
+        ("decay_rate", 0.0, 100.0),
+        ("up_scale", 0.0, 500.0),
+        ("up_thres", 1.0, 100.0),
+        ("idle_MiBps", 0.0, 2_000.0),
+    ] {
+        assert_eq!(range(name), (low, high), "{name}");
+    }
+    for name in ["down_thres", "down_count", "hist_memory", "hyst_length", "idle_length"] {
+        assert_eq!(range(name), (0.0, 90.0), "{name}");
+    }
+}
+
+#[test]
+fn every_preset_has_what_all_init_scripts_set_and_works() {
+    let policy = shipped();
+    let board = builtin("sdm845").unwrap().unwrap();
+    assert_eq!(policy.presets().len(), 14);
+    for preset in policy.presets() {
+        let source = Source { name: "bw_hwmon".into(), text: SCRIPT.into() };
+        ScriptPolicy::new(source, &board, &preset.set).unwrap();
+        let value = |name: &str| {
+            let found = preset.set.iter().find(|(set, _)| set == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        for (name, set) in [
+            ("guard_band_MiBps", "0"),
+            ("up_scale", "250"),
+            ("hist_memory", "20"),
+            ("idle_MiBps", "1600"),
+        ] {
+            assert_eq!(value(name), Some(set), "{}", preset.name);
+        }
+        // Peaks are held for ten windows, or let go of as soon as they fall by a fifth.
+        let fall = (value("hyst_length"), value("down_thres"));
+        assert!(
+            [(Some("10"), None), (Some("10"), Some("30")), (Some("0"), Some("80"))].contains(&fall),
+            "{}: {fall:?}",
+            preset.name,
+        );
+        let zones = value("zones_MiBps").unwrap().split(',');
+        let zones: Vec<u64> = zones.map(|zone| zone.parse().unwrap()).collect();
+        assert!(zones.len() >= 4 && zones.is_sorted_by(|a, b| a < b), "{}", preset.name);
+    }
+}
+
+#[test]
+fn samples_wake_just_below_the_wake_level_and_not_at_it() {
+    let tunables = Tunables { down_thres: 30, window_ms: 1_000, down_count: 1, ..plain() };
+    let mut pair = Pair::new(tunables);
+    let first = pair.tick(4_000, Some(1_048_576), None);
+    // 30 % of 1000 MiB/s are 300, 314572.8 kBps.
+    assert_eq!(first, Wanted::Vote { demand: 1_048_576, up: 1_153_433, down: 314_572 });
+    // 314572 kBps are 299.9993 MiB/s, rounded up 300; 299 MiB/s are 313524.2 kBps, so that 313525 are
+    // 300 too and 313524 are 299.
+    assert_eq!(pair.tick(4_000, Some(314_572), None), Wanted::Nothing);
+    assert_eq!(pair.tick(4_000, Some(313_525), None), Wanted::Nothing);
+    assert_ne!(pair.tick(4_000, Some(313_524), None), Wanted::Nothing);
+}
+
+#[test]
+fn a_larger_peak_starts_the_count_anew_and_any_further_one_arms_what_is_armed() {
+    let mut pair = Pair::new(Tunables { hyst_length: 3, idle: 600, ..plain() });
+    for mib in [2_000, 2_000, 2_000] {
+        assert_eq!(pair.window(mib), 2_000);
+    }
+    // 3000 is the first of its kind; the hysteresis is armed still, and armed anew by it.
+    assert_eq!(pair.window(3_000), 3_000);
+    // Armed for 3 windows, counted down in each, its own among them: 2, 1, 0.
+    assert_eq!([700, 700, 700].map(|mib| pair.window(mib)), [3_000, 700, 700]);
 }

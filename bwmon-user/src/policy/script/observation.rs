@@ -16,6 +16,10 @@ use std::rc::Rc;
 
 /// Reasons that are kept for the next time.
 const MOST_REASONS: usize = 16;
+/// The largest number that a reading gives: a petabyte per second, or twelve days in microseconds. No
+/// machine is near it, but a journal that somebody wrote may be, and a policy's own arithmetic (times
+/// 100, times 1000) must not overflow on it.
+const MOST: i64 = 1 << 40;
 /// The slot of `obs.quiet_kBps(n)`.
 const QUIET: &str = "quiet_kBps";
 
@@ -228,8 +232,13 @@ impl Obs {
     }
 }
 
+/// What a script sees of a reading: at most [`MOST`].
+fn tame(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(MOST).min(MOST)
+}
+
 fn int(kbps: Kbps) -> i64 {
-    i64::try_from(kbps.0).unwrap_or(i64::MAX)
+    tame(kbps.0)
 }
 
 fn small(n: usize) -> i64 {
@@ -246,7 +255,7 @@ pub(super) fn register(engine: &mut Engine) {
     engine
         .register_get("domain", |o: &mut Obs| o.shared.name(o.domain))
         .register_get("opp_count", |o: &mut Obs| small(o.shared.levels(o.domain)))
-        .register_get("dt_us", |o: &mut Obs| o.with(|obs| Some(obs.dt_us as i64), "dt_us"))
+        .register_get("dt_us", |o: &mut Obs| o.with(|obs| Some(tame(obs.dt_us)), "dt_us"))
         .register_get("valid", |o: &mut Obs| o.with(|obs| Some(obs.measured.is_some()), "valid"))
         .register_get("peak_kBps", |o: &mut Obs| {
             o.measured(|m| Some(int(m.peak_kbps)), "peak_kBps")
@@ -261,7 +270,9 @@ pub(super) fn register(engine: &mut Engine) {
         })
         .register_get("above", |o: &mut Obs| o.above())
         .register_get("below", |o: &mut Obs| o.below())
-        .register_get("trend_kBps", |o: &mut Obs| o.measured(|m| m.trend_kbps, "trend_kBps"))
+        .register_get("trend_kBps", |o: &mut Obs| {
+            o.measured(|m| m.trend_kbps.map(|kbps| kbps.clamp(-MOST, MOST)), "trend_kBps")
+        })
         .register_get("util_pct", |o: &mut Obs| o.util_pct());
     engine
         .register_get("level", |o: &mut Obs| o.with(|obs| obs.level.map(|l| small(l.0)), "level"))
@@ -280,12 +291,12 @@ pub(super) fn register(engine: &mut Engine) {
             o.with(|obs| obs.kernel_kbps.map(int), "kernel_kBps")
         })
         .register_get("cpu_max_kHz", |o: &mut Obs| {
-            o.with(|obs| obs.cpu_max_khz.map(|k| k.0 as i64), "cpu_max_kHz")
+            o.with(|obs| obs.cpu_max_khz.map(|k| tame(k.0)), "cpu_max_kHz")
         })
         .register_get("since_change_ms", |o: &mut Obs| {
-            o.with(|obs| obs.since_change_us.map(|us| (us / 1_000) as i64), "since_change_ms")
+            o.with(|obs| obs.since_change_us.map(|us| tame(us / 1_000)), "since_change_ms")
         })
         .register_get("lost_events", |o: &mut Obs| {
-            o.with(|obs| obs.lost_events.map(|n| n as i64), "lost_events")
+            o.with(|obs| obs.lost_events.map(tame), "lost_events")
         });
 }
