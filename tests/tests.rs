@@ -48,6 +48,9 @@ mod boards;
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 
+// `bwmon run --interrupts` where no block can interrupt.
+mod interrupts;
+
 // A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
 mod reload;
 

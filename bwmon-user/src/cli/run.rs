@@ -4,7 +4,7 @@ use super::Answer;
 use super::choose::{ChoiceArgs, Fitted};
 use super::common;
 use super::output::{json, line, say};
-use crate::agent::{Plan, Reload, Summary, govern};
+use crate::agent::{Heartbeat, Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::policy::canary::Rule;
 use crate::units::Nanos;
@@ -44,6 +44,15 @@ pub(super) struct Args {
     /// say so [default: as the product says, else 8500]
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: Option<u64>,
+    /// Let the blocks' interrupts wake the loop instead of polling. It needs the kernel module
+    /// bwmon_vote (or another that offers the blocks as UIO devices); where a block has no interrupt
+    /// for us, all are polled, and that is said
+    #[arg(long, conflicts_with = "shadow")]
+    interrupts: bool,
+    /// With --interrupts, the longest time between two ticks
+    #[arg(long, value_name = "MS", requires = "interrupts", default_value_t = 500,
+        value_parser = clap::value_parser!(u64).range(100..=10_000))]
+    heartbeat_ms: u64,
     /// Stop after this time [default: run until a signal: INT, TERM or QUIT]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
         value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
@@ -105,6 +114,13 @@ impl Args {
         }
     }
 
+    fn heartbeat(&self) -> Heartbeat {
+        Heartbeat {
+            period: Nanos(self.heartbeat_ms * Nanos::PER_MS),
+            ticks: self.ticks.or(self.duration_ms.map(|ms| ms.div_ceil(self.heartbeat_ms))),
+        }
+    }
+
     fn mode(&self) -> Mode {
         match (self.shadow, self.dry_run, self.mode) {
             (true, ..) | (_, _, ModeArg::Shadow) => Mode::Shadow,
@@ -147,6 +163,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         mode,
         period: Nanos(period_us * Nanos::PER_US),
         ticks,
+        heartbeat: args.interrupts.then(|| args.heartbeat()),
         journal: args.journal.clone(),
         state_dir: args.state_dir.clone(),
     };
@@ -197,8 +214,12 @@ fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
     let lost = summary
         .lost_events
         .map_or_else(|| "no probes".to_owned(), |lost| format!("{lost} probe events lost"));
+    let woken = match summary.wakes {
+        0 => String::new(),
+        wakes => format!(" ({wakes} by interrupt)"),
+    };
     line(&format!(
-        "{} on {} ({}): {} ticks, {} missed, {} transitions, {} votes refused, {} policy faults, \
+        "{} on {} ({}): {} ticks{woken}, {} missed, {} transitions, {} votes refused, {} policy faults, \
          {lost}",
         summary.policy,
         summary.board,

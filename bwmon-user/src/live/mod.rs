@@ -1,6 +1,7 @@
 //! The machine behind the doors.
 
 mod actuator;
+mod armed;
 mod binding;
 mod bus_dcvs;
 mod capabilities;
@@ -10,6 +11,7 @@ mod devfreq_limits;
 mod devmem;
 mod icc_client;
 pub mod icc_summary;
+mod interrupts;
 mod journal_file;
 mod lock;
 mod machine;
@@ -27,8 +29,10 @@ mod text;
 mod uio;
 mod vote_device;
 mod voter;
+mod wake;
 
 pub use actuator::{LiveActuator, PathDescription};
+pub use armed::ArmedBlock;
 pub use capabilities::{Capability, Report, doctor};
 pub use clock::MonotonicClock;
 pub use devfreq::{DevfreqError, DevfreqVoter};
@@ -43,3 +47,4 @@ pub use source::{LiveMonitor, LiveSource};
 pub use spec_folder::SpecFolder;
 pub use takeover::{Mode, Takeover, takeover};
 pub use text::text_of;
+pub use wake::WakingClock;

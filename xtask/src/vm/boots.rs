@@ -23,7 +23,12 @@ pub(crate) struct Boot {
 pub(crate) const BOOTS: [Boot; 2] = [
     Boot {
         name: "relaxed",
-        scenarios: &[beside("watching"), beside("agreeing"), anywhere("holding")],
+        scenarios: &[
+            beside("watching"),
+            beside("agreeing"),
+            anywhere("holding"),
+            anywhere("waking"),
+        ],
         cmdline: "iomem=relaxed",
     },
     Boot {

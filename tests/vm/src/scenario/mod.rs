@@ -9,6 +9,7 @@ mod offered;
 mod recorded;
 mod rules;
 mod voting;
+mod waking;
 mod watching;
 mod yielding;
 
@@ -22,7 +23,7 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 8] = [
+const ALL: [(&str, Scenario); 9] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
@@ -31,6 +32,7 @@ const ALL: [(&str, Scenario); 8] = [
     ("offered", offered::run),
     ("voting", voting::run),
     ("holding", holding::run),
+    ("waking", waking::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.
