@@ -28,6 +28,7 @@ pub(crate) const BOOTS: [Boot; 2] = [
             beside("agreeing"),
             anywhere("holding"),
             anywhere("waking"),
+            anywhere("masking"),
         ],
         cmdline: "iomem=relaxed",
     },

@@ -5,6 +5,7 @@ mod governing;
 mod holding;
 mod journal;
 mod killed;
+mod masking;
 mod offered;
 mod recorded;
 mod rules;
@@ -23,7 +24,7 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 9] = [
+const ALL: [(&str, Scenario); 10] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
@@ -33,6 +34,7 @@ const ALL: [(&str, Scenario); 9] = [
     ("voting", voting::run),
     ("holding", holding::run),
     ("waking", waking::run),
+    ("masking", masking::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.
