@@ -18,6 +18,7 @@ use std::sync::Arc;
 \x20 bwmon run --shadow --duration-ms 10000 --journal shadow.jsonl   without a write\n\
 \x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C\n\
 \x20 bwmon run --limit ddr.min_kBps=1804000                          the machine's product, and a floor\n\
+\x20 bwmon run --board my.toml --interrupts                          asleep until a block interrupts\n\
 \n\
 Without --policy, policies and limits come from the product that fits the machine most closely\n\
 (`bwmon policy which`); without one, the policy is bwmon.")]
