@@ -113,6 +113,8 @@ fn the_tables_of_the_guide_are_those_of_the_vocabulary() {
     assert!(new == text, "run: bwmon policy docs --update docs/policy-guide.md");
     assert!(text.matches("<!-- words: ").count() == 7);
     assert!(good(&["policy", "docs", "--definitions"]).stdout.contains("fn ewma(slot: String"));
+    let words: Value = serde_json::from_str(&good(&["policy", "docs", "--json"]).stdout).unwrap();
+    assert!(words["words"].as_array().unwrap().iter().any(|w| w["written"] == "hold_ms(n)"));
     let no_mark = folder_with("<!-- words: nope -->");
     assert!(bad(2, &["policy", "docs", "--update", &at(&no_mark, "x.md")]).contains("called nope"));
 }

@@ -312,5 +312,6 @@ fn rules_and_times_are_checked_before_anything_runs() {
     assert!(rule("fault<=0").contains("did you mean `faults`?"));
     assert!(rule("faults<0").contains("is no condition"));
     assert!(bad(2, &["sim", "--then", "adaptive"]).contains("--then-at-ms"));
+    assert!(bad(2, &["sim", "--canary-ms", "5"]).contains("goes with --then"));
     assert!(bad(2, &["sim", "--then", "adaptve", "--then-at-ms", "1"]).contains("did you mean"));
 }

@@ -45,11 +45,23 @@ mod products_guide;
 // `bwmon boards` and bad board files.
 mod boards;
 
+// `bwmon boards show`, `check` and `probe`, and `run` on the board of a device tree.
+mod board_probe;
+
+// `bwmon doctor` on a fake machine: ways to vote, votes in force, floors, bandwidth.
+mod doctor;
+
+// `bwmon calibrate`: on the simulator, where the answer is known, and refused live.
+mod calibrate;
+
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 
 // `bwmon run --interrupts` where no block can interrupt.
 mod interrupts;
+
+// What goes wrong on a machine in the middle of a run, and kill -9 at random points.
+mod faults;
 
 // A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
 mod reload;

@@ -51,7 +51,8 @@ impl Diagnostic {
 
     /// What the TOML parser says about `text`, the file `file`.
     pub fn from_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
-        let fault = Self::new(file, error.message().trim());
+        let mut fault = Self::new(file, error.message().trim());
+        fault.help = nearest_key(&fault.message);
         match error.span() {
             Some(span) => fault.at(Place::at_byte(text, span.start)),
             None => fault,
@@ -71,6 +72,14 @@ impl Diagnostic {
         self.help = Some(help.into());
         self
     }
+}
+
+/// What an unknown key may have been meant to be, from the parser's own list: "unknown field `a`,
+/// expected one of `b`, `c`".
+fn nearest_key(message: &str) -> Option<String> {
+    let mut names = message.strip_prefix("unknown field `")?.split('`').step_by(2);
+    let word = names.next()?;
+    did_you_mean(word, names).map(|near| format!("did you mean {near}?"))
 }
 
 /// Characters of a source line that are shown.
@@ -155,6 +164,15 @@ mod tests {
     fn a_near_name_is_suggested_and_a_far_one_is_not() {
         assert_eq!(did_you_mean("sdm485", ["sdm845", "sc7180"]), Some("sdm845"));
         assert_eq!(did_you_mean("raspberry", ["sdm845", "sc7180"]), None);
+    }
+
+    #[test]
+    fn an_unknown_toml_key_is_answered_with_the_nearest_one() {
+        let near = |message: &str| nearest_key(message);
+        let known = "unknown field `force_claer`, expected one of `name`, `force_clear`";
+        assert_eq!(near(known).as_deref(), Some("did you mean force_clear?"));
+        assert_eq!(near("unknown field `speed`, expected `name`"), None);
+        assert_eq!(near("invalid type: string"), None);
     }
 
     #[test]

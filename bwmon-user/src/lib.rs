@@ -55,6 +55,9 @@ pub mod ports;
 // The one loop.
 pub mod run;
 
+// The count unit of a monitor, found by known traffic.
+pub mod calibrate;
+
 // The simulator behind the doors: block, plant, workloads, virtual clock.
 pub mod sim;
 

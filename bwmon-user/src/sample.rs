@@ -96,6 +96,9 @@ pub enum Missing {
     Absent,
     /// Nothing has been read yet.
     NotStarted,
+    /// The block was found to be programmed otherwise (after a sleep, or by somebody else); it has
+    /// been programmed anew.
+    Reprogrammed,
 }
 
 /// What the probes, and the machine besides the monitors, say at the time of a sample.

@@ -5,15 +5,52 @@ use crate::journal::{EntryView, Header, JournalError, Note};
 use crate::live::FileJournal;
 use crate::policy::canary::CanaryEnd;
 use crate::ports::JournalSink;
+use crate::units::Nanos;
 use crate::vote::Applied;
 
 /// Writes the journal, and says what an operator should not have to look for in it.
 pub(super) struct Narrator<'a> {
     file: Option<FileJournal>,
     say: &'a Say,
-    /// The last thing said about each domain.
-    said: Vec<Option<String>>,
+    /// What was last said about each domain.
+    said: Vec<Said>,
     journal_failed: bool,
+}
+
+/// The same again within this time is counted, not said.
+const QUIET: Nanos = Nanos(60 * Nanos::PER_S);
+
+/// What was last said about a domain.
+#[derive(Clone, Debug, Default)]
+struct Said {
+    news: String,
+    at: Nanos,
+    /// It still is so.
+    open: bool,
+    /// How often it came again without being said.
+    unsaid: u64,
+}
+
+impl Said {
+    /// The line for `news` at `now`; none while it goes on, or comes again and again.
+    fn line(&mut self, news: String, now: Nanos) -> Option<String> {
+        let again = self.news == news;
+        if again && self.open {
+            return None;
+        }
+        self.open = true;
+        if again && now.since(self.at) < QUIET {
+            self.unsaid += 1;
+            return None;
+        }
+        let more = match (again, self.unsaid) {
+            (true, unsaid @ 1..) => format!(" (and {unsaid} times since it was last said)"),
+            _ => String::new(),
+        };
+        let line = format!("{news}{more}");
+        *self = Self { news, at: now, open: true, unsaid: 0 };
+        Some(line)
+    }
 }
 
 impl<'a> Narrator<'a> {
@@ -22,7 +59,7 @@ impl<'a> Narrator<'a> {
     }
 
     pub(super) fn begin(&mut self, header: &Header) -> Result<(), JournalError> {
-        self.said = vec![None; header.board.domains.len()];
+        self.said = vec![Said::default(); header.board.domains.len()];
         match &mut self.file {
             Some(file) => file.begin(header),
             None => Ok(()),
@@ -39,14 +76,13 @@ impl<'a> Narrator<'a> {
                 Some(Applied::Refused { why }) => format!("domain {name}: vote refused: {why}"),
                 // Taken again after a refusal: the next refusal is news.
                 Some(answer) if answer.in_force() => {
-                    *said = None;
+                    said.open = false;
                     continue;
                 }
                 _ => continue,
             };
-            if said.as_deref() != Some(news.as_str()) {
-                (self.say)(&news);
-                *said = Some(news);
+            if let Some(line) = said.line(news, entry.sample().window.end_ns) {
+                (self.say)(&line);
             }
         }
     }
@@ -112,5 +148,37 @@ fn canary(end: &CanaryEnd) -> String {
     match &end.failed {
         None => format!("the canary takes over: {figures}"),
         Some(why) => format!("the canary is dropped, the old policy stays: {why}; {figures}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_of_refusals_that_come_and_go_is_a_line_a_minute() {
+        let mut said = Said::default();
+        let mut lines = 0;
+        // Refused and taken again on every other tick of 8 ms for a day.
+        for tick in 0..10_800_000_u64 / 2 {
+            let now = Nanos(tick * 16 * Nanos::PER_MS);
+            lines += u32::from(said.line("refused: EBUSY".into(), now).is_some());
+            said.open = false;
+        }
+        assert_eq!(lines, 24 * 60);
+    }
+
+    #[test]
+    fn what_goes_on_is_said_once_and_something_else_at_once() {
+        let mut said = Said::default();
+        let at = |s: u64| Nanos(s * Nanos::PER_S);
+        assert_eq!(said.line("a".into(), at(0)).as_deref(), Some("a"));
+        assert_eq!(said.line("a".into(), at(500)), None);
+        assert_eq!(said.line("b".into(), at(500)).as_deref(), Some("b"));
+        said.open = false;
+        assert_eq!(said.line("b".into(), at(501)), None);
+        said.open = false;
+        let later = said.line("b".into(), at(561)).unwrap();
+        assert_eq!(later, "b (and 1 times since it was last said)");
     }
 }

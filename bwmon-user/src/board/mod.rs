@@ -1,14 +1,26 @@
 //! Boards: the monitors of a machine, the domains they measure, their OPP tables.
 
+mod basis;
 mod builtin;
 mod cpu;
+pub mod devicetree;
+mod faults;
+pub mod fitted;
+mod merge;
 mod parse;
 mod table;
+mod variant;
+mod write;
 
+pub use basis::Basis;
 pub use builtin::{builtin, builtin_ids, builtin_text};
 pub use cpu::{CpuOpp, CpuOpps};
+pub use faults::faults;
+pub use merge::{Difference, Merged, Origin, merge};
 pub use parse::parse;
 pub use table::{Level, MAX_COLUMNS, OppTable, TableError};
+pub use variant::{VARIANTS, Variant, variant};
+pub use write::to_toml;
 
 use crate::bwmon::{CountScale, Layout, TIMER_HZ};
 use crate::units::{Hz, Khz};
@@ -62,6 +74,9 @@ pub struct Monitor {
     pub irq_shared: bool,
     /// The mapping must be non-posted (`nonposted-mmio`).
     pub nonposted_mmio: bool,
+    /// What is not certain about its count unit, and who says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 impl Monitor {
@@ -85,6 +100,9 @@ pub struct Domain {
     pub path: Option<(String, String)>,
     /// Names of the interconnect nodes at both ends, as the tracepoints print them.
     pub icc_nodes: Option<(String, String)>,
+    /// The tags at both ends of the path; where they differ the kernel sets none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icc_tags: Option<(u32, u32)>,
     /// The levels.
     pub table: OppTable,
     /// The devfreq device through which this domain can be voted, if there is one.

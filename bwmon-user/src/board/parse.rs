@@ -55,6 +55,7 @@ struct RawMonitor {
     irq_shared: bool,
     #[serde(default)]
     nonposted_mmio: bool,
+    doubt: Option<String>,
 }
 
 fn mainline_window() -> Spanned<u32> {
@@ -68,6 +69,7 @@ struct RawDomain {
     monitor: Option<Spanned<String>>,
     path: Option<(String, String)>,
     icc_nodes: Option<(String, String)>,
+    icc_tags: Option<(u32, u32)>,
     columns: Spanned<Vec<String>>,
     #[serde(rename = "opp_peak_kBps")]
     rows: Spanned<Vec<Spanned<Vec<Kbps>>>>,
@@ -85,6 +87,9 @@ struct RawDevfreq {
     #[serde(default)]
     through: DevfreqKnob,
 }
+
+/// Bytes that every layout needs: the last register of a v5 block ends there.
+pub(super) const MIN_REGION: u64 = 0x58;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -224,7 +229,8 @@ impl Check<'_> {
                 .fault(raw.reg.span(), message)
                 .help("give [address, size] for each region of the device-tree node"));
         }
-        if let Some((address, _)) = raw.reg.get_ref().iter().find(|(a, s)| a % 4 != 0 || *s < 0x58)
+        if let Some((address, _)) =
+            raw.reg.get_ref().iter().find(|(a, s)| a % 4 != 0 || *s < MIN_REGION)
         {
             let message = format!("region at {address:#x} is not aligned or too small for a block");
             return Err(self.fault(raw.reg.span(), message));
@@ -254,6 +260,7 @@ impl Check<'_> {
             irq_spi: raw.irq_spi,
             irq_shared: raw.irq_shared,
             nonposted_mmio: raw.nonposted_mmio,
+            doubt: raw.doubt,
         })
     }
 
@@ -281,6 +288,7 @@ impl Check<'_> {
             monitor,
             path: raw.path,
             icc_nodes: raw.icc_nodes,
+            icc_tags: raw.icc_tags,
             table,
             devfreq,
             icc,
@@ -339,7 +347,7 @@ fn votes_as(a: &Domain, b: &Domain) -> bool {
 }
 
 /// Whether two monitors' regions touch.
-fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
+pub(super) fn overlap(a: &[(u64, u64)], b: &[(u64, u64)]) -> bool {
     let touches = |(x, n): &(u64, u64), (y, m): &(u64, u64)| {
         *x < y.saturating_add(*m) && *y < x.saturating_add(*n)
     };

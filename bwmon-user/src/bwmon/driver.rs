@@ -70,13 +70,17 @@ pub struct Driver<R> {
     cleared_at: Nanos,
     /// The status bits of the zones that may interrupt.
     armed: u32,
+    /// What was programmed could be read back. The kernel never reads these registers, so it is not
+    /// certain that every block answers.
+    reads_back: bool,
 }
 
 impl<R: Registers> Driver<R> {
     /// A driver for the block behind `registers`; touches nothing yet. `force_clear` is the quirk
     /// of blocks whose clear bits do not clear themselves (NEEDS_FORCE_CLEAR).
     pub fn new(registers: R, layout: Layout, scale: CountScale, force_clear: bool) -> Self {
-        Self { registers, layout, scale, force_clear, cleared_at: Nanos(0), armed: 0 }
+        let cleared_at = Nanos(0);
+        Self { registers, layout, scale, force_clear, cleared_at, armed: 0, reads_back: false }
     }
 
     /// How counts are to be read.
@@ -109,6 +113,22 @@ impl<R: Registers> Driver<R> {
         self.clear_interrupts();
         self.write(Register::Enable, 1);
         self.cleared_at = now;
+        self.reads_back = self.is_polled();
+    }
+
+    /// Whether the block is no longer as [`Driver::start_polled`] left it. It has no clock or power
+    /// domain in the device tree and the kernel saves none of it, so a suspend may have lost it, and
+    /// somebody else may have programmed it. Never where it could not be read back at the start.
+    pub fn has_lost_it(&mut self) -> bool {
+        self.reads_back && !self.is_polled()
+    }
+
+    fn is_polled(&mut self) -> bool {
+        let full = u32::from(super::COUNT_MAX);
+        self.read(Register::Enable) & 1 == 1
+            && self.read(Register::SampleWindow) == self.scale.window_ticks
+            && self.read(Register::ThresholdHigh) & full == full
+            && self.read(Register::ThresholdMed) & full == full
     }
 
     /// Reads the maxima since the last clear and clears the counters, which starts a new window.

@@ -1,9 +1,12 @@
 //! What several verbs take: boards, policies, tunables, journals.
 
+use super::output::say;
 use crate::board::{self, Board, builtin, builtin_ids};
 use crate::diag::did_you_mean;
 use crate::journal::{Header, Reader};
+use crate::live::Machine;
 pub(super) use crate::live::text_of;
+use crate::policy::canary::Rule;
 use crate::policy::script::Source;
 use crate::policy::{self, PolicySpec, library, stage};
 use anyhow::{Context, bail};
@@ -24,6 +27,30 @@ pub(super) struct PolicyArgs {
     /// A tunable of the policy; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_value)]
     pub(super) set: Vec<(String, String)>,
+}
+
+/// `--canary-ms` and `--canary-rule`.
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct CanaryArgs {
+    /// A policy that takes another one's place runs in shadow for so long first
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    canary_ms: Option<u64>,
+    /// What it has to meet then to take over: bounds on faults, transitions, below_demand_ms and
+    /// mean_vote_kBps (5, +5 over the old policy, x1.5 times the old), a least for agree_pct
+    #[arg(
+        long,
+        value_name = "RULE",
+        requires = "canary_ms",
+        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
+    )]
+    canary_rule: Rule,
+}
+
+impl CanaryArgs {
+    /// The time in milliseconds and the rule, if a canary is wanted.
+    pub(super) fn wanted(&self) -> Option<(u64, Rule)> {
+        self.canary_ms.map(|ms| (ms, self.canary_rule.clone()))
+    }
 }
 
 pub(super) fn name_value(text: &str) -> Result<(String, String), String> {
@@ -110,6 +137,27 @@ pub(super) fn board(name: &str) -> anyhow::Result<Board> {
         Some(near) => bail!("there is no board {name}; did you mean {near}?"),
         None => bail!("there is no board {name}; `bwmon boards` lists the built-in ones"),
     }
+}
+
+/// The board of this machine, from its device tree and the built-in board that fits; says which it is
+/// and why.
+pub(super) fn machine_board(machine: &Machine) -> anyhow::Result<Board> {
+    let identity = machine.identify();
+    let Some(board) = identity.board else {
+        bail!(
+            "{}; give a board with --board FILE (`bwmon boards`), or run a policy on a simulated board \
+             with `bwmon sim`; `bwmon doctor` and `bwmon boards probe` say what this machine has",
+            identity.why
+        );
+    };
+    say(&format!("bwmon: board {}: {}", board.id, identity.why));
+    let marks = identity.marks.len();
+    if marks > 0 {
+        say(&format!(
+            "bwmon: {marks} level(s) may not be there on this machine (`bwmon boards probe`)"
+        ));
+    }
+    Ok(board)
 }
 
 /// Whether the file `name` begins as journals do.

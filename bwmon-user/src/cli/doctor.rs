@@ -1,17 +1,29 @@
 //! `bwmon doctor`.
 
+mod bandwidth;
+mod text;
+
 use super::output::{json, line};
 use super::{Answer, common};
-use crate::live::{Machine, Report, Root, doctor};
+use crate::live::{Machine, Root, doctor};
 use std::path::PathBuf;
 
 /// Arguments of `bwmon doctor`.
 #[derive(clap::Args)]
-#[command(after_help = "Exit code 0 if this machine can be governed, 1 if not.")]
+#[command(after_help = "Exit code 0 if this machine can be governed, 1 if not.\n\nExamples:\n\
+\x20 bwmon doctor                     what is here, and what is lost without the rest\n\
+\x20 bwmon doctor --journal j.jsonl   and whether the bandwidth in a journal fits the levels\n\
+\x20 bwmon doctor --measure           the same, from a second of traffic on all CPUs")]
 pub(super) struct Args {
     /// The board: a board file or a built-in one [default: by the device tree]
     #[arg(long, value_name = "BOARD|FILE")]
     board: Option<String>,
+    /// Compare the bandwidth in this journal with the levels in it
+    #[arg(long, value_name = "FILE")]
+    journal: Option<String>,
+    /// Let all CPUs read memory for a moment, and compare what they reach with the levels in force
+    #[arg(long, conflicts_with = "journal")]
+    measure: bool,
     /// Look for /sys, /proc and /dev under this folder (a fake tree, for tests)
     #[arg(long, value_name = "DIR", default_value = "/", hide_short_help = true)]
     root: PathBuf,
@@ -22,46 +34,25 @@ pub(super) struct Args {
 
 pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let machine = Machine::new(Root::at(&args.root));
-    let board = match &args.board {
-        Some(name) => Some(common::board(name)?),
-        None => machine.board(),
+    let (board, why) = match &args.board {
+        Some(name) => (Some(common::board(name)?), format!("given with --board {name}")),
+        None => {
+            let identity = machine.identify();
+            (identity.board, identity.why)
+        }
     };
-    let report = doctor(&machine, board.as_ref());
+    let mut report = doctor(&machine, board.as_ref(), &why);
+    if let Some(board) = &board {
+        if let Some(journal) = &args.journal {
+            report.bandwidth = bandwidth::of_journal(board, journal)?;
+        } else if args.measure {
+            report.bandwidth = bandwidth::measured(&machine, board, &report.in_force)?;
+        }
+    }
     if args.json {
         json(&report)?;
     } else {
-        line(&text(&report))?;
+        line(&text::text(&report))?;
     }
     Ok(if report.can_govern { Answer::Yes } else { Answer::No })
-}
-
-fn text(report: &Report) -> String {
-    let width = report.capabilities.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
-    let rows: Vec<String> = report
-        .capabilities
-        .iter()
-        .map(|c| {
-            let mark = if c.present { "yes" } else { "no" };
-            let mut row = format!(" {mark:3}  {:width$}  {}", c.name, c.how);
-            if !c.present && !c.without_it.is_empty() {
-                row += &format!("\n      {:width$}  without it: {}", "", c.without_it);
-            }
-            row
-        })
-        .collect();
-    let verdict = match (report.can_govern, report.can_shadow) {
-        (true, _) => "this machine can be governed: `bwmon run`",
-        (false, true) => {
-            "this machine can be watched beside the kernel's driver: `bwmon run --shadow`"
-        }
-        (false, false) => {
-            "this machine cannot be governed; `bwmon sim` runs everything on a simulated board"
-        }
-    };
-    format!(
-        "kernel {}, board {}\n\n{}\n\n{verdict}",
-        report.kernel.as_deref().unwrap_or("unknown"),
-        report.board.as_deref().unwrap_or("none that bwmon knows"),
-        rows.join("\n")
-    )
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per verb. Data on stdout, messages on stderr.
 
 mod boards;
+mod calibrate;
 mod choose;
 mod common;
 mod doctor;
@@ -46,6 +47,8 @@ enum Verb {
     Doctor(doctor::Args),
     /// The boards that bwmon knows: monitors, domains, OPP tables
     Boards(boards::Args),
+    /// Find the count units of the monitors with known traffic
+    Calibrate(calibrate::Args),
     /// Govern this machine (or watch it: --shadow, --dry-run)
     Run(run::Args),
     /// Run a policy on a simulated board: no hardware, no root
@@ -67,6 +70,7 @@ pub fn main() -> ExitCode {
     let answer = match cli.verb {
         Verb::Doctor(args) => doctor::main(args),
         Verb::Boards(args) => boards::main(args),
+        Verb::Calibrate(args) => calibrate::main(&args),
         Verb::Run(args) => run::main(args),
         Verb::Sim(args) => sim::main(args),
         Verb::Replay(args) => replay::main(args),

@@ -6,9 +6,8 @@ use super::common;
 use super::output::{json, line, say};
 use crate::agent::{Heartbeat, Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
-use crate::policy::canary::Rule;
 use crate::units::Nanos;
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -64,18 +63,8 @@ pub(super) struct Args {
     /// Do not look for changes of the policy's file; SIGHUP still reloads it
     #[arg(long)]
     no_watch: bool,
-    /// A changed policy runs in shadow for so long before it may take over
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    canary_ms: Option<u64>,
-    /// What a canary has to meet to take over: bounds on faults, transitions, below_demand_ms and
-    /// mean_vote_kBps (5, +5 over the old policy, x1.5 times the old), a least for agree_pct
-    #[arg(
-        long,
-        value_name = "RULE",
-        requires = "canary_ms",
-        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
-    )]
-    canary_rule: Rule,
+    #[command(flatten)]
+    canary: common::CanaryArgs,
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
@@ -106,13 +95,7 @@ enum ModeArg {
 impl Args {
     fn reload(&self, fitted: &Fitted) -> Reload {
         let (file, preset, set) = fitted.followed();
-        Reload {
-            file,
-            preset,
-            set,
-            watch: !self.no_watch,
-            canary: self.canary_ms.map(|ms| (ms, self.canary_rule.clone())),
-        }
+        Reload { file, preset, set, watch: !self.no_watch, canary: self.canary.wanted() }
     }
 
     fn heartbeat(&self) -> Heartbeat {
@@ -138,7 +121,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let board = match (&args.board, picked.board()) {
         (Some(name), _) => common::board(name)?,
         (None, Some(board)) => board?,
-        (None, None) => machine.board().ok_or_else(|| no_board(&machine))?,
+        (None, None) => common::machine_board(&machine)?,
     };
     let fitted = args.choice.fit(&picked, &board, mode.unvoted())?;
     for note in picked.notes.iter().chain(&fitted.notes) {
@@ -174,16 +157,6 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         bail!("not put back: {}; run `bwmon restore`", summary.not_restored.join("; "));
     }
     Ok(Answer::Yes)
-}
-
-fn no_board(machine: &Machine) -> anyhow::Error {
-    if machine.bwmon_devices().is_empty() {
-        return anyhow!(
-            "this machine has no BWMON hardware that bwmon knows; `bwmon sim` runs a policy on a \
-             simulated board, `bwmon doctor` says what this machine has"
-        );
-    }
-    anyhow!("no built-in board fits this machine; give one with --board FILE (`bwmon boards`)")
 }
 
 /// What an earlier agent could not put back is put back before anything new is noted.

@@ -3,11 +3,15 @@
 use super::binding::{Binding, KERNEL_DRIVER};
 use super::bus_dcvs::BUS_DCVS;
 use super::devmem::lockdown;
+use super::identity::memory_clocks;
+use super::in_force::{InForce, in_force};
 use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
+use super::reached::Reached;
 use super::root::names;
 use super::uio;
 use super::vote_device::VOTE_DRIVER;
+use super::ways::{Way, ways};
 use super::{icc_client, voter};
 use crate::board::Board;
 use bwmon_common::Kind;
@@ -33,39 +37,58 @@ pub struct Report {
     pub kernel: Option<String>,
     /// The board, if this machine is one that bwmon knows (or one was named).
     pub board: Option<String>,
+    /// Why it is this board, or none.
+    pub board_why: String,
     /// Whether `bwmon run` can govern this machine now.
     pub can_govern: bool,
     /// Whether `bwmon run --shadow` can.
     pub can_shadow: bool,
     /// One row per capability.
     pub capabilities: Vec<Capability>,
+    /// Ways to vote, for each domain; `bwmon run` uses devfreq.
+    pub ways: Vec<Way>,
+    /// The votes in force, and floors that nobody voted.
+    pub in_force: InForce,
+    /// Whether the bandwidth that was reached fits the levels.
+    pub bandwidth: Vec<Reached>,
 }
 
 /// CAP_SYS_RAWIO: `/dev/mem`.
 const SYS_RAWIO: u32 = 17;
 
-/// Looks at `machine`, as a machine like `board` if that is known. The probes are loaded and let go;
+/// Looks at `machine`, as a machine like `board` if that is known, `why` it is that one. The probes are loaded and let go;
 /// what stays is a mounted tracefs, if it was not mounted before.
-pub fn doctor(machine: &Machine, board: Option<&Board>) -> Report {
+pub fn doctor(machine: &Machine, board: Option<&Board>, why: &str) -> Report {
     let mut rows = Vec::new();
     probes(machine, &mut rows);
     let updates = rows.iter().any(|row| row.present && row.name.contains("qcom_bwmon_update"));
     registers(machine, &mut rows);
     let devmem = rows.iter().any(|row| row.present && row.name == "/dev/mem");
     let (mut bound, mut governable) = (false, false);
+    let mut found = Vec::new();
     if let Some(board) = board {
         bound = monitors(machine, board, &mut rows);
+        found = ways(machine.root(), board);
         governable = vote_paths(machine, board, devmem, &mut rows);
     } else {
         rows.push(no_board(machine));
     }
     other_paths(machine, &mut rows);
+    let in_force = in_force(machine.root(), board);
+    rows.push(votes_row(&in_force));
+    rows.push(memory_row(machine));
+    let unknown = "no --journal was given and nothing was measured (--measure)";
+    let domains = board.map_or(&[] as &[_], |board| &board.domains).iter();
     Report {
         kernel: machine.kernel(),
         board: board.map(|board| board.id.clone()),
+        board_why: why.to_owned(),
         can_govern: governable,
         can_shadow: bound && updates,
         capabilities: rows,
+        ways: found,
+        in_force,
+        bandwidth: domains.map(|domain| Reached::unknown(&domain.name, unknown)).collect(),
     }
 }
 
@@ -191,6 +214,28 @@ fn vote_paths(machine: &Machine, board: &Board, devmem: bool, rows: &mut Vec<Cap
         }
     }
     any
+}
+
+fn votes_row(in_force: &InForce) -> Capability {
+    let lost =
+        "who votes what is not known: a floor of somebody else's cannot be told from our own";
+    let how = match &in_force.unknown {
+        Some(why) => why.clone(),
+        None => {
+            format!("interconnect_summary read, {} node(s) of the domains", in_force.nodes.len())
+        }
+    };
+    row("votes in force", in_force.unknown.is_none(), how, lost)
+}
+
+fn memory_row(machine: &Machine) -> Capability {
+    let lost = "levels that the fitted memory lacks are not told from those that it has";
+    let clocks = memory_clocks(machine.root());
+    let how = clocks.as_ref().map_or_else(
+        || "no qcom_smem/dram_frequencies in debugfs".to_owned(),
+        |clocks| format!("{} clocks, from qcom_smem/dram_frequencies", clocks.len()),
+    );
+    row("clocks of the fitted memory", clocks.is_some(), how, lost)
 }
 
 fn other_paths(machine: &Machine, rows: &mut Vec<Capability>) {

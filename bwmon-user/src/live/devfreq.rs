@@ -246,17 +246,15 @@ pub(super) fn put_back(
         return Ok("it is gone: nothing to put back".into());
     }
     let now = read_line(&dir.join("governor"))?;
-    if now.is_empty() {
-        return Err(io::Error::other("its governor reads as nothing"));
-    }
-    if now != OURS {
+    // No governor at all: the kernel leaves a device so when a switch failed twice.
+    if now != OURS && !now.is_empty() {
         return Ok(if now == governor {
             format!("governor is {governor} already")
         } else {
             format!("left at governor {now}, which somebody else chose")
         });
     }
-    if governor == OURS {
+    if governor == OURS && !now.is_empty() {
         let Some(target) = target_hz else {
             return Ok("its frequency before ours is not known: left as it is".into());
         };

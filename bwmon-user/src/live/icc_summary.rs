@@ -23,25 +23,75 @@ pub struct IccVote {
     pub peak_kbps: Kbps,
 }
 
+/// What the kernel holds a node at where it knows no better: INT_MAX.
+const INT_MAX: u64 = 2_147_483_647;
+
+/// A node with what is in force there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IccNode {
+    /// Its name, as board files have it in `icc_nodes`.
+    pub node: String,
+    /// The sum of the averages.
+    #[serde(rename = "avg_kBps")]
+    pub avg_kbps: Kbps,
+    /// The largest peak.
+    #[serde(rename = "peak_kBps")]
+    pub peak_kbps: Kbps,
+    /// Who votes there.
+    pub votes: Vec<IccVote>,
+}
+
+impl IccNode {
+    /// Why it is held higher than anybody voted; `None` if it is not. The kernel does so until all
+    /// consumers of a provider have come up (`icc_sync_state`); one that never comes leaves it so.
+    pub fn floor(&self) -> Option<String> {
+        let voted = self.votes.iter().map(|vote| vote.peak_kbps).max().unwrap_or_default();
+        if self.peak_kbps <= voted {
+            return None;
+        }
+        let by = match self.votes.len() {
+            0 => "and has no consumer at all".to_owned(),
+            _ => format!("and its consumers vote {voted} kBps at most"),
+        };
+        Some(match self.peak_kbps.0 {
+            INT_MAX.. => format!("{} is pinned at the maximum {by}", self.node),
+            peak => format!("{} is held at {peak} kBps {by}", self.node),
+        })
+    }
+}
+
 /// The votes in `text`.
 pub fn parse(text: &str) -> Vec<IccVote> {
-    let mut votes = Vec::new();
-    let mut node: Option<&str> = None;
+    nodes(text).into_iter().flat_map(|node| node.votes).collect()
+}
+
+/// The nodes in `text`, with the votes at each.
+pub fn nodes(text: &str) -> Vec<IccNode> {
+    let mut nodes: Vec<IccNode> = Vec::new();
     for line in text.lines() {
-        if !line.starts_with([' ', '\t']) {
-            node = line.split_whitespace().next();
-            continue;
-        }
         let mut fields = line.split_whitespace().rev();
         let mut number = || fields.next().and_then(|field| field.parse::<u64>().ok());
+        if !line.starts_with([' ', '\t']) {
+            if let (Some(peak), Some(avg)) = (number(), number())
+                && let (Some(name), None) = (fields.next(), fields.next())
+            {
+                nodes.push(IccNode {
+                    node: name.to_owned(),
+                    avg_kbps: Kbps(avg),
+                    peak_kbps: Kbps(peak),
+                    votes: Vec::new(),
+                });
+            }
+            continue;
+        }
         let (peak, avg, tag) = (number(), number(), number());
         let rest: Vec<&str> = fields.collect();
         let consumer: Vec<&str> = rest.into_iter().rev().collect();
-        if let (Some(node), Some(peak), Some(avg), Some(tag)) = (node, peak, avg, tag)
+        if let (Some(node), Some(peak), Some(avg), Some(tag)) = (nodes.last_mut(), peak, avg, tag)
             && !consumer.is_empty()
         {
-            votes.push(IccVote {
-                node: node.to_owned(),
+            node.votes.push(IccVote {
+                node: node.node.clone(),
                 consumer: consumer.join(" "),
                 tag,
                 avg_kbps: Kbps(avg),
@@ -49,7 +99,7 @@ pub fn parse(text: &str) -> Vec<IccVote> {
             });
         }
     }
-    votes
+    nodes
 }
 
 #[cfg(test)]
@@ -76,5 +126,41 @@ mod tests {
             ("17d43000.cpufreq", Kbps(10_000))
         );
         assert!(parse("").is_empty() && parse("\n  1 2 3\n").is_empty());
+    }
+
+    /// As `icc_summary_show` prints it, with the head and a node of each kind.
+    const TEXT: &str = "\
+ node                                  tag          avg         peak
+--------------------------------------------------------------------
+acm_l3                                          1000      4800000
+  cpu0                                   3            0       800000
+  1436400.pmu                            3         1000      4800000
+qns_llcc                                        1000   2147483647
+  1436400.pmu                            3         1000      4800000
+ebi                                                0   2147483647
+xm_pcie                                            0       150000
+slv_idle                                           0            0
+";
+
+    #[test]
+    fn a_node_that_is_higher_than_its_votes_is_a_floor_of_nobody() {
+        let floors: Vec<Option<String>> = nodes(TEXT).iter().map(IccNode::floor).collect();
+        assert_eq!(floors[0], None);
+        assert_eq!(
+            floors[1].as_deref(),
+            Some("qns_llcc is pinned at the maximum and its consumers vote 4800000 kBps at most")
+        );
+        let none = "ebi is pinned at the maximum and has no consumer at all";
+        assert_eq!(floors[2].as_deref(), Some(none));
+        let held = "xm_pcie is held at 150000 kBps and has no consumer at all";
+        assert_eq!(floors[3].as_deref(), Some(held));
+        assert_eq!(floors[4], None);
+    }
+
+    #[test]
+    fn text_that_is_no_summary_is_no_nodes() {
+        assert_eq!(nodes("\u{0}\u{1b}[2J\n  x 1 2\n a b c d\n\n"), []);
+        assert_eq!(nodes("  1436400.pmu 3 1 1\n"), []);
+        assert_eq!(nodes("node 99999999999999999999999 1\n"), []);
     }
 }

@@ -1,7 +1,7 @@
 //! What machine this is.
 
 use super::root::{Root, names, read_line, strings};
-use crate::board::{Board, builtin, builtin_ids};
+use crate::board::Board;
 
 /// The machine under a root.
 #[derive(Clone, Debug)]
@@ -25,12 +25,9 @@ impl Machine {
         strings(&self.root.path("/sys/firmware/devicetree/base/compatible"))
     }
 
-    /// The built-in board whose `compatible` comes first in the device tree's.
+    /// The board of this machine ([`Machine::identify`] says why it is this one).
     pub fn board(&self) -> Option<Board> {
-        let boards: Vec<Board> = builtin_ids().filter_map(builtin).filter_map(Result::ok).collect();
-        self.compatible()
-            .iter()
-            .find_map(|name| boards.iter().find(|board| board.compatible.contains(name)).cloned())
+        self.identify().board
     }
 
     /// Platform devices that are BWMON blocks by their `compatible`, with it.

@@ -102,3 +102,19 @@ fn a_device_that_vanished_needs_nothing() {
     std::fs::remove_dir_all(root.path("/sys/class/devfreq/noc")).unwrap();
     assert!(file.put_back().unwrap()[0].done);
 }
+
+#[test]
+fn a_full_disk_notes_nothing_so_that_nothing_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::at(folder.path());
+    let random = root.path("/proc/sys/kernel/random");
+    std::fs::create_dir_all(&random).unwrap();
+    std::fs::write(random.join("boot_id"), "one\n").unwrap();
+    // ENOSPC on every write.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("restore.json.new")).unwrap();
+    let mut restore = RestoreFile::new(&root, folder.path());
+    let item = Item::BusDcvs { hw: "DDR".into(), boost_khz: 1 };
+    let error = restore.note(item).unwrap_err().to_string();
+    assert!(error.contains("No space left on device"), "{error}");
+    assert!(restore.items().is_empty() && !restore.path().exists());
+}

@@ -49,12 +49,15 @@ pub(super) fn read_line(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim_matches(['\n', ' ', '\t', '\0']).to_owned())
 }
 
-/// A file's text, as much of it as is read.
+/// The text of a file of many lines in debugfs: up to a megabyte of it.
 ///
 /// # Errors
 /// As the system says.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
-    Ok(String::from_utf8_lossy(&read(path)?).into_owned())
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(16 * MOST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Writes `text` into an existing file in one `write`, as sysfs wants it.

@@ -35,6 +35,9 @@ pub enum LiveMonitor {
 /// Reading the counters of lost events takes a few system calls.
 const LOST_EVERY: Nanos = Nanos(Nanos::PER_S);
 
+/// How often it is looked whether a block still is as it was programmed: four register reads.
+const CHECK_EVERY: Nanos = Nanos(Nanos::PER_S);
+
 /// Samples of a live machine.
 pub struct LiveSource {
     board: Arc<Board>,
@@ -46,6 +49,8 @@ pub struct LiveSource {
     events: Vec<ProbeRecord>,
     last: Nanos,
     lost_read: Option<Nanos>,
+    /// When it was last looked whether the blocks are as they were programmed.
+    checked: Nanos,
 }
 
 impl LiveSource {
@@ -74,6 +79,7 @@ impl LiveSource {
             events: Vec::new(),
             last: clock.now(),
             lost_read: None,
+            checked: clock.now(),
         }
     }
 
@@ -115,20 +121,24 @@ impl CounterSource for LiveSource {
         let now = self.clock.now();
         self.take_events(now);
         sample.window = Window { start_ns: self.last, end_ns: now };
+        self.facts.facts(&self.board, &mut sample.probes);
+        self.standing.facts(now, &mut sample.probes);
+        let check = sample.probes.slept_ns.0 > 0 || now.since(self.checked) >= CHECK_EVERY;
+        if check {
+            self.checked = now;
+        }
         sample.monitors.clear();
         for monitor in &mut self.monitors {
             if !monitor.alive() {
                 *monitor = LiveMonitor::Absent;
             }
             sample.monitors.push(match monitor {
-                LiveMonitor::Polled(driver) => polled(driver, self.clock),
+                LiveMonitor::Polled(driver) => polled(driver, self.clock, check),
                 LiveMonitor::Armed(block) => block.read(self.clock),
                 LiveMonitor::Kernel(device) => self.facts.kernel_reading(device),
                 LiveMonitor::Absent => Reading::Missing(Missing::Absent),
             });
         }
-        self.facts.facts(&self.board, &mut sample.probes);
-        self.standing.facts(now, &mut sample.probes);
         self.last = now;
         Ok(())
     }
@@ -153,7 +163,12 @@ impl LiveMonitor {
     }
 }
 
-fn polled(driver: &mut Driver<MappedRegisters>, clock: MonotonicClock) -> Reading {
+fn polled(driver: &mut Driver<MappedRegisters>, clock: MonotonicClock, check: bool) -> Reading {
+    if check && driver.has_lost_it() {
+        driver.start_polled(clock.now());
+        driver.cleared(clock.now());
+        return Reading::Missing(Missing::Reprogrammed);
+    }
     match driver.poll(clock.now()) {
         Poll::Counts { maxima, elapsed } => {
             // The next window began when the clear was done, not when the poll began.

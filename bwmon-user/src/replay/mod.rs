@@ -7,7 +7,7 @@ pub use until::{Reached, until};
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::{
-    EntryDomain, EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader,
+    Entry, EntryDomain, EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader,
 };
 use crate::policy::{self, Policy, PolicySpec};
 use crate::ports::{Actuator, Command, Outcome};
@@ -140,17 +140,7 @@ pub fn compare<R: BufRead>(
         .iter()
         .map(|domain| Compared { name: domain.name.clone(), ..Compared::default() })
         .collect();
-    let file = journal.file().to_owned();
-    while let Some((line, _)) = journal.read()? {
-        let entry = match line {
-            Line::Entry(entry) => *entry,
-            Line::Note(note) => {
-                if let Some(command) = command(&file, &note)? {
-                    obey(&mut own, command)?;
-                }
-                continue;
-            }
-        };
+    while let Some(entry) = next_entry(&mut journal, &mut own)? {
         recorded.take(entry.domains);
         walk(&mut own, &mut recorded, &entry.sample, &mut applied, &mut stats);
         walk(&mut other, &mut assumed, &entry.sample, &mut applied, &mut stats);
@@ -198,6 +188,23 @@ fn digest_fits(file: &str, policy: &PolicyRecord) -> Result<(), JournalError> {
     }
     let what = format!("the policy {} in the journal is not the one of its digest", policy.name);
     Err(Diagnostic::new(file, what).into())
+}
+
+/// The next entry; what the notes before it say was done is done to `governor`.
+fn next_entry<R: BufRead>(
+    journal: &mut Reader<R>,
+    governor: &mut Governor,
+) -> Result<Option<Entry>, JournalError> {
+    loop {
+        let note = match journal.read()? {
+            None => return Ok(None),
+            Some((Line::Entry(entry), _)) => return Ok(Some(*entry)),
+            Some((Line::Note(note), _)) => note,
+        };
+        if let Some(command) = command(journal.file(), &note)? {
+            obey(governor, command)?;
+        }
+    }
 }
 
 /// What was done to the governor before the next entry; `None` for what it noted by itself.

@@ -1,10 +1,10 @@
 //! A journal walked up to one of its ticks, for an explanation of it.
 
-use super::{Recorded, checked, command, governor};
+use super::{Recorded, checked, governor, next_entry};
 use crate::governor::Governor;
-use crate::journal::{Header, JournalError, Line, Reader};
+use crate::journal::{Header, JournalError, Reader};
 use crate::policy::Policy;
-use crate::run::{RunStats, obey, walk};
+use crate::run::{RunStats, walk};
 use crate::sample::Sample;
 use crate::vote::Applied;
 use std::io::BufRead;
@@ -35,17 +35,7 @@ pub fn until<R: BufRead>(
     let mut governor = governor(header, policy);
     let mut answers = Recorded::default();
     let (mut applied, mut stats) = (Vec::new(), RunStats::default());
-    let file = journal.file().to_owned();
-    while let Some((line, _)) = journal.read()? {
-        let entry = match line {
-            Line::Entry(entry) => *entry,
-            Line::Note(note) => {
-                if let Some(command) = command(&file, &note)? {
-                    obey(&mut governor, command)?;
-                }
-                continue;
-            }
-        };
+    while let Some(entry) = next_entry(&mut journal, &mut governor)? {
         answers.take(entry.domains);
         walk(&mut governor, &mut answers, &entry.sample, &mut applied, &mut stats);
         if wanted(&entry.sample) {

@@ -36,6 +36,7 @@ pub struct Block {
     zone_count: [u8; 4],
     zone_max: [u16; 4],
     status: u32,
+    reads_back: bool,
 }
 
 impl Block {
@@ -52,6 +53,25 @@ impl Block {
             zone_count: [0; 4],
             zone_max: [0; 4],
             status: 0,
+            reads_back: false,
+        }
+    }
+
+    /// The same, and what was programmed can be read back. The driver never does, so whether a block
+    /// answers is not known; both kinds have to work.
+    #[must_use]
+    pub fn reading_back(self) -> Self {
+        Self { reads_back: true, ..self }
+    }
+
+    fn programmed(&self, register: Register) -> u32 {
+        match register {
+            Register::Enable => self.written.enable,
+            Register::SampleWindow => self.written.window_ticks,
+            Register::ThresholdHigh => self.written.high,
+            Register::ThresholdMed => self.written.med,
+            Register::ThresholdLow => self.written.low,
+            _ => 0,
         }
     }
 
@@ -196,6 +216,7 @@ impl Registers for Block {
             Some(Register::ZoneMax(zone)) => {
                 self.zone_max.get(zone.index()).copied().map_or(0, u32::from)
             }
+            Some(register) if self.reads_back => self.programmed(register),
             // The driver's register map caches the rest and never reads it from the hardware.
             _ => 0,
         }

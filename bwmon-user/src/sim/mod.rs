@@ -2,6 +2,7 @@
 //! clock that jumps. It stands behind the same doors as a machine.
 
 pub mod block;
+mod calibrating;
 mod calibration;
 mod clock;
 mod cpufreq;
@@ -17,6 +18,7 @@ mod source;
 mod traffic;
 mod workload;
 
+pub use calibrating::SimRig;
 pub use calibration::{Calibration, Row, SEED_TABLE, SeedTable};
 pub use clock::VirtualClock;
 pub use cpufreq::CpufreqVotes;

@@ -1,6 +1,6 @@
 //! `bwmon policy docs`.
 
-use crate::cli::output::{line, say, table};
+use crate::cli::output::{json, line, say, table};
 use crate::cli::{Answer, common};
 use crate::policy::script::words::{self, Group, Word};
 use crate::policy::stage::STAGES;
@@ -18,6 +18,9 @@ pub(in crate::cli) struct Args {
     /// Print the tables of docs/policy-guide.md
     #[arg(long, conflicts_with = "definitions")]
     markdown: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["definitions", "markdown", "update"])]
+    json: bool,
     /// Make the tables between the marks of this Markdown file anew
     #[arg(long, value_name = "FILE", conflicts_with_all = ["definitions", "markdown"])]
     update: Option<String>,
@@ -32,10 +35,30 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
         }
     } else if let Some(file) = &args.update {
         update(file)?;
+    } else if args.json {
+        let words = Group::ALL.into_iter().flat_map(Group::words).map(entry);
+        let stages = STAGES.iter().map(|(name, arguments, what)| {
+            serde_json::json!({ "name": name, "arguments": arguments, "what": what })
+        });
+        let (words, stages): (Vec<_>, Vec<_>) = (words.collect(), stages.collect());
+        json(&serde_json::json!({ "words": words, "stages": stages }))?;
     } else {
         tables()?;
     }
     Ok(Answer::Yes)
+}
+
+fn entry(word: &Word) -> serde_json::Value {
+    let arguments: Vec<_> = word.arguments.iter().map(|(name, kind)| [name, kind.name()]).collect();
+    serde_json::json!({
+        "name": word.name,
+        "group": word.group.name(),
+        "written": word.form,
+        "arguments": arguments,
+        "gives": word.gives.name(),
+        "known": word.known,
+        "what": word.what,
+    })
 }
 
 fn update(file: &str) -> anyhow::Result<()> {

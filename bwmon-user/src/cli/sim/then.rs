@@ -5,8 +5,8 @@ use crate::cli::common::{self, PolicyArgs};
 use crate::cli::output::say;
 use crate::diag::Diagnostic;
 use crate::journal::Note;
-use crate::policy::canary::Rule;
 use crate::ports::{Command, Control};
+use anyhow::bail;
 
 /// The options.
 #[derive(clap::Args)]
@@ -20,18 +20,8 @@ pub(super) struct ThenArgs {
     /// A tunable of the other policy; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = common::name_value, requires = "then")]
     then_set: Vec<(String, String)>,
-    /// It runs in shadow for so long before it may take over
-    #[arg(long, value_name = "MS", requires = "then",
-        value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    canary_ms: Option<u64>,
-    /// What it has to meet then to take over (see `bwmon run --help`)
-    #[arg(
-        long,
-        value_name = "RULE",
-        requires = "canary_ms",
-        default_value = "faults<=0, below_demand_ms<=+0, transitions<=x2"
-    )]
-    canary_rule: Rule,
+    #[command(flatten)]
+    canary: common::CanaryArgs,
 }
 
 /// Gives the command at its time.
@@ -45,12 +35,15 @@ impl ThenArgs {
     /// anything is simulated.
     pub(super) fn control(&self, board: &Board, period_us: u64) -> anyhow::Result<Then> {
         let (Some(policy), Some(at)) = (&self.then, self.then_at_ms) else {
+            if self.canary.wanted().is_some() {
+                bail!("--canary-ms goes with --then: it says which policy is the canary");
+            }
             return Ok(Then { tick: 0, command: None });
         };
         let args = PolicyArgs { policy: policy.clone(), preset: None, set: self.then_set.clone() };
         let spec = args.spec()?;
         spec.clone().build(board)?;
-        let canary = self.canary_ms.map(|ms| (ms, self.canary_rule.clone()));
+        let canary = self.canary.wanted();
         let tick = at.saturating_mul(1_000) / period_us;
         let command = Command::Replace { policy: Box::new(spec), canary };
         Ok(Then { tick: 0, command: Some((tick, command)) })
