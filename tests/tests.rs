@@ -60,6 +60,9 @@ mod calibrate;
 // `bwmon run` and `restore` on a fake machine: votes, faults, kill -9, two agents.
 mod live_tree;
 
+// `bwmon run --interrupts` where no block can interrupt.
+mod interrupts;
+
 // What goes wrong on a machine in the middle of a run, and kill -9 at random points.
 mod faults;
 

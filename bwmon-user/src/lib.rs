@@ -43,6 +43,9 @@ pub mod product;
 // The road walked once.
 pub mod governor;
 
+// When an interrupt-driven block is to wake the loop.
+pub mod thresholds;
+
 // The story: entries, header, reading them back.
 pub mod journal;
 

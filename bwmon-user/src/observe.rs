@@ -151,6 +151,15 @@ fn measured(monitor: &crate::board::Monitor, reading: &Reading) -> Option<Measur
                 trend_kbps: None,
             })
         }
+        Reading::Interrupt { zone, max, .. } => Some(Measured {
+            peak_kbps: monitor.scale.kbps(*max),
+            mean_kbps: None,
+            // How many windows in its zone make the block interrupt.
+            windows: if *zone == 3 { 1 } else { crate::bwmon::ZONE1_WINDOWS },
+            saturated: *max >= crate::bwmon::COUNT_MAX,
+            interrupt: true,
+            trend_kbps: None,
+        }),
         Reading::Kernel { meas_kbps, .. } => Some(Measured {
             peak_kbps: *meas_kbps,
             mean_kbps: None,

@@ -1,6 +1,7 @@
 //! The four doors between the road and a machine, a simulation or a recording.
 
 use crate::diag::Diagnostic;
+use crate::governor::Governor;
 use crate::journal::{EntryView, JournalError, Note};
 use crate::policy::PolicySpec;
 use crate::policy::canary::Rule;
@@ -28,6 +29,10 @@ pub trait CounterSource {
     /// # Errors
     /// [`SourceError::End`] closes the loop, anything else ends it as failed.
     fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError>;
+
+    /// What `governor` made of the last sample; blocks that wake the loop get their thresholds from
+    /// it.
+    fn decided(&mut self, _governor: &Governor) {}
 }
 
 /// Where votes go.
@@ -56,7 +61,8 @@ pub struct Outcome {
 pub trait Clock {
     /// Monotonic time.
     fn now(&self) -> Nanos;
-    /// Waits until `moment`; returns at once if it has passed.
+    /// Waits until `moment`; returns at once if it has passed, and early if something wants to be
+    /// looked at before.
     fn sleep_until(&mut self, moment: Nanos);
 }
 

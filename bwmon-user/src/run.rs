@@ -31,7 +31,7 @@ pub struct Doors<'a, S, A, C, J> {
 pub struct Pace<'a> {
     /// Distance of the grid points.
     pub period: Nanos,
-    /// Stop after so many samples; `None` for no bound.
+    /// Stop after so many samples, not counting those between two grid points; `None` for no bound.
     pub ticks: Option<u64>,
     /// Stop when this becomes true (a signal).
     pub stop: &'a AtomicBool,
@@ -42,6 +42,8 @@ pub struct Pace<'a> {
 pub struct RunStats {
     /// Samples walked.
     pub ticks: u64,
+    /// Those of them that lay between two grid points, because a block interrupted.
+    pub wakes: u64,
     /// Grid points that had passed before the loop came to them.
     pub missed: u64,
     /// How often the policy did not have its way.
@@ -97,9 +99,14 @@ where
     let mut applied: Vec<Option<Applied>> = Vec::new();
     let start = clock.now();
     let mut point: u64 = 1;
-    while pace.ticks.is_none_or(|ticks| stats.ticks < ticks) && !pace.stop.load(Ordering::Relaxed) {
+    let mut number: u64 = 0;
+    let over = |s: &RunStats| pace.ticks.is_some_and(|ticks| s.ticks - s.wakes >= ticks);
+    while !over(&stats) && !pace.stop.load(Ordering::Relaxed) {
         clock.sleep_until(grid(start, pace.period, point));
-        sample.tick = point - 1;
+        // Something woke the clock: this tick is one more, and the grid point is still to come.
+        let woken = clock.now() < grid(start, pace.period, point);
+        sample.tick = number.max(point - 1);
+        number = sample.tick + 1;
         if let Some(command) = control.next() {
             match obey(governor, command) {
                 Ok(note) => stats.written(journal.note(&note)),
@@ -112,13 +119,18 @@ where
             Err(error) => return Err(error),
         }
         walk(governor, actuator, &sample, &mut applied, &mut stats);
+        source.decided(governor);
         let entry = EntryView::new(governor.board(), &sample, governor.last(), &applied);
         stats.written(journal.append(&entry));
         for note in governor.take_notes() {
             stats.written(journal.note(&note));
         }
         stats.ticks += 1;
-        point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
+        if woken {
+            stats.wakes += 1;
+        } else {
+            point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
+        }
     }
     stats.tally = governor.tally().clone();
     Ok(stats)
@@ -201,6 +213,13 @@ fn next_point(start: Nanos, period: Nanos, point: u64, now: Nanos, missed: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::builtin;
+    use crate::decide::{Rails, Unvoted};
+    use crate::policy::Mainline;
+    use crate::ports::{NoJournal, Outcome};
+    use crate::sample::{Missing, Reading};
+    use crate::vote::Vote;
+    use std::sync::Arc;
 
     #[test]
     fn the_next_grid_point_follows_when_the_loop_is_in_time() {
@@ -221,5 +240,82 @@ mod tests {
     fn a_clock_that_jumped_back_does_not_repeat_points() {
         let mut missed = 0;
         assert_eq!(next_point(Nanos(100), Nanos(10), 3, Nanos(50), &mut missed), 4);
+    }
+
+    /// Time that jumps to each moment, or to a wake before it.
+    struct Jumping {
+        now: Nanos,
+        wakes: Vec<Nanos>,
+    }
+
+    impl Clock for Jumping {
+        fn now(&self) -> Nanos {
+            self.now
+        }
+        fn sleep_until(&mut self, moment: Nanos) {
+            self.now = match self.wakes.first() {
+                Some(wake) if *wake < moment => self.wakes.remove(0),
+                _ => moment,
+            };
+        }
+    }
+
+    /// Notes the number of each tick, and how often it was told of a decision.
+    #[derive(Default)]
+    struct Numbers {
+        ticks: Vec<u64>,
+        decided: usize,
+    }
+
+    impl CounterSource for Numbers {
+        fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
+            self.ticks.push(sample.tick);
+            sample.monitors = vec![Reading::Missing(Missing::NoUpdate)];
+            Ok(())
+        }
+        fn decided(&mut self, _: &Governor) {
+            self.decided += 1;
+        }
+    }
+
+    struct Nowhere;
+
+    impl Actuator for Nowhere {
+        fn apply(&mut self, _: &Vote) -> Applied {
+            Applied::DryRun
+        }
+        fn release(&mut self) -> Vec<Outcome> {
+            Vec::new()
+        }
+    }
+
+    fn numbers(wakes: &[u64]) -> (Numbers, RunStats) {
+        let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
+        let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Nothing)];
+        let policy = Box::new(Mainline::new(&board));
+        let mut governor = Governor::new(board, policy, rails, &[]);
+        let mut source = Numbers::default();
+        let wakes = wakes.iter().map(|ns| Nanos(*ns)).collect();
+        let doors = Doors {
+            source: &mut source,
+            actuator: &mut Nowhere,
+            clock: &mut Jumping { now: Nanos(0), wakes },
+            journal: &mut NoJournal,
+        };
+        let stop = AtomicBool::new(false);
+        let pace = Pace { period: Nanos(10), ticks: Some(3), stop: &stop };
+        let stats = run(&mut governor, doors, pace).unwrap();
+        (source, stats)
+    }
+
+    #[test]
+    fn a_wake_is_one_more_tick_and_the_grid_point_still_comes() {
+        let (source, stats) = numbers(&[]);
+        assert_eq!((source.ticks, stats.ticks, stats.wakes), (vec![0, 1, 2], 3, 0));
+        // Grid points at 10, 20 and 30; wakes at 3 and 7, and at 25. Three grid points all the same.
+        let (source, stats) = numbers(&[3, 7, 25]);
+        assert_eq!(source.ticks, [0, 1, 2, 3, 4, 5]);
+        assert_eq!((stats.ticks, stats.wakes, stats.missed), (6, 3, 0));
+        assert_eq!(source.decided, 6);
     }
 }

@@ -44,6 +44,16 @@ pub enum Reading {
         /// Time since the last poll, at least one window.
         elapsed_ns: Nanos,
     },
+    /// The block interrupted (it is read through UIO).
+    Interrupt {
+        /// The zone whose windows are counted: 3 after one window above the upper threshold, 1 after
+        /// sixteen on end at or below the lower one.
+        zone: u8,
+        /// The largest window count of that zone, as the kernel's driver reads it.
+        max: u16,
+        /// Time since the counters were cleared.
+        elapsed_ns: Nanos,
+    },
     /// The kernel's driver reported what it measured (`qcom_bwmon_update`).
     Kernel {
         /// Its measurement, by the last update in this tick.
@@ -67,6 +77,7 @@ impl Reading {
     pub fn peak(&self, scale: CountScale) -> Option<Kbps> {
         match self {
             Self::Polled { zone_max, .. } => Some(scale.kbps(zone_max.peak())),
+            Self::Interrupt { max, .. } => Some(scale.kbps(*max)),
             Self::Kernel { meas_kbps, .. } => Some(*meas_kbps),
             Self::Missing(_) => None,
         }

@@ -10,7 +10,7 @@ use crate::board::Board;
 use crate::decide::Rails;
 use crate::governor::Governor;
 use crate::journal::{Header, PolicyRecord, ProductRecord, SCHEMA};
-use crate::live::{FileJournal, Machine, Mode, MonotonicClock, Takeover, takeover};
+use crate::live::{FileJournal, Machine, Mode, Takeover, takeover};
 use crate::policy::PolicySpec;
 use crate::ports::{Actuator, Outcome};
 use crate::run::{Doors, Pace, RunStats, run_under};
@@ -46,12 +46,23 @@ pub struct Plan {
     pub period: Nanos,
     /// Samples after which to stop.
     pub ticks: Option<u64>,
+    /// The pace instead, where blocks can wake the loop; without it they are polled.
+    pub heartbeat: Option<Heartbeat>,
     /// How the policy's file is followed.
     pub reload: Reload,
     /// Where to write the journal.
     pub journal: Option<String>,
     /// Where the lock and the restore file are.
     pub state_dir: PathBuf,
+}
+
+/// The ticks between interrupts.
+#[derive(Clone, Copy, Debug)]
+pub struct Heartbeat {
+    /// The longest time without a tick.
+    pub period: Nanos,
+    /// Heartbeats after which to stop.
+    pub ticks: Option<u64>,
 }
 
 /// What a run came to.
@@ -67,6 +78,8 @@ pub struct Summary {
     pub mode: &'static str,
     /// Samples walked.
     pub ticks: u64,
+    /// Those of them that an interrupt brought.
+    pub wakes: u64,
     /// Grid points missed.
     pub missed: u64,
     /// Policy faults.
@@ -157,10 +170,11 @@ fn govern_here(
     // Policy and journal first: what is wrong with them must not cost the machine a takeover.
     let (policy, record) = plan.policy.clone().build(&plan.board)?;
     let file = plan.journal.as_deref().map(FileJournal::create).transpose()?;
-    let taken =
-        takeover(plan.machine.root(), &plan.board, plan.mode, &plan.rails, &plan.state_dir)?;
-    let header = header(plan, &record, &taken);
-    let Takeover { mut source, mut actuator, levels, paths, notes, .. } = taken;
+    let (root, interrupts) = (plan.machine.root(), plan.heartbeat.is_some());
+    let taken = takeover(root, &plan.board, plan.mode, &plan.rails, &plan.state_dir, interrupts)?;
+    let pace = pace(plan, &taken, stop);
+    let header = header(plan, &record, &taken, pace.period);
+    let Takeover { mut source, mut actuator, mut clock, levels, paths, notes, .. } = taken;
     let mut governor = Governor::new(plan.board.clone(), policy, plan.rails.clone(), &levels);
     // From here on every way out passes the end of this function.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -173,10 +187,9 @@ fn govern_here(
         let doors = Doors {
             source: &mut source,
             actuator: &mut actuator,
-            clock: &mut MonotonicClock,
+            clock: &mut clock,
             journal: &mut journal,
         };
-        let pace = Pace { period: plan.period, ticks: plan.ticks, stop };
         let mut commands = follow(plan, &record, nudges, say)?;
         anyhow::Ok(run_under(&mut governor, doors, pace, &mut commands)?)
     }));
@@ -220,14 +233,24 @@ fn failed(error: anyhow::Error, not_restored: &[String]) -> anyhow::Error {
     error.context(format!("not put back: {}; run `bwmon restore`", not_restored.join("; ")))
 }
 
-fn header(plan: &Plan, record: &PolicyRecord, taken: &Takeover) -> Header {
+/// The heartbeat's where blocks can wake the loop.
+fn pace<'a>(plan: &Plan, taken: &Takeover, stop: &'a AtomicBool) -> Pace<'a> {
+    match plan.heartbeat {
+        Some(heart) if taken.clock.can_be_woken() => {
+            Pace { period: heart.period, ticks: heart.ticks, stop }
+        }
+        _ => Pace { period: plan.period, ticks: plan.ticks, stop },
+    }
+}
+
+fn header(plan: &Plan, record: &PolicyRecord, taken: &Takeover, period: Nanos) -> Header {
     Header {
         schema: SCHEMA,
         program: format!("bwmon {}", crate::version()),
         kernel: plan.machine.kernel(),
         mode: plan.mode.name().to_owned(),
         capabilities: taken.capabilities.clone(),
-        period_us: plan.period.as_us(),
+        period_us: period.as_us(),
         policy: record.clone(),
         product: plan.product.clone(),
         rails: plan.rails.clone(),
@@ -250,6 +273,7 @@ fn summary(
         product: plan.product.as_ref().map(|product| product.name.clone()),
         mode: plan.mode.name(),
         ticks: stats.ticks,
+        wakes: stats.wakes,
         missed: stats.missed,
         faults: stats.tally.faults,
         fallbacks: stats.tally.fallbacks,

@@ -13,7 +13,7 @@ const ZONE_ACTIONS: u32 = 0x9525_0901;
 /// Windows until a zone that must not interrupt sets its bit.
 const NEVER: u32 = 0xff;
 /// Windows in zone 1 before the block asks to come down.
-const ZONE1_WINDOWS: u32 = 16;
+pub const ZONE1_WINDOWS: u32 = 16;
 /// Windows in zone 3 before the block asks to go up.
 const ZONE3_WINDOWS: u32 = 1;
 
@@ -68,6 +68,8 @@ pub struct Driver<R> {
     scale: CountScale,
     force_clear: bool,
     cleared_at: Nanos,
+    /// The status bits of the zones that may interrupt.
+    armed: u32,
     /// What was programmed could be read back. The kernel never reads these registers, so it is not
     /// certain that every block answers.
     reads_back: bool,
@@ -77,7 +79,8 @@ impl<R: Registers> Driver<R> {
     /// A driver for the block behind `registers`; touches nothing yet. `force_clear` is the quirk
     /// of blocks whose clear bits do not clear themselves (NEEDS_FORCE_CLEAR).
     pub fn new(registers: R, layout: Layout, scale: CountScale, force_clear: bool) -> Self {
-        Self { registers, layout, scale, force_clear, cleared_at: Nanos(0), reads_back: false }
+        let cleared_at = Nanos(0);
+        Self { registers, layout, scale, force_clear, cleared_at, armed: 0, reads_back: false }
     }
 
     /// How counts are to be read.
@@ -141,6 +144,11 @@ impl<R: Registers> Driver<R> {
         Poll::Counts { maxima, elapsed }
     }
 
+    /// Time since the counters were cleared.
+    pub fn since_clear(&self, now: Nanos) -> Nanos {
+        Nanos(now.since(self.cleared_at).0)
+    }
+
     /// Corrects the time of the last clear: on a live machine it is done a little after the poll
     /// began, and a window must not be taken for whole when it is not.
     pub fn cleared(&mut self, at: Nanos) {
@@ -167,15 +175,18 @@ impl<R: Registers> Driver<R> {
         if self.layout.has_global_irq() {
             self.write(Register::GlobalIrqEnable, 1);
         }
-        self.write(Register::IrqEnable, up | down);
+        self.armed = up | down;
+        self.write(Register::IrqEnable, self.armed);
         self.write(Register::Enable, 1);
         self.cleared_at = now;
     }
 
     /// The zone that interrupted and its largest count, or `None` if the interrupt is not this
-    /// block's. As in the kernel, zone 3 is looked at before zone 1 and the others never.
+    /// block's. As in the kernel, zone 3 is looked at before zone 1 and the others never; a zone that
+    /// was not armed sets its bit too (a full count is in zone 3 whatever the threshold) and does
+    /// not count.
     pub fn interrupted(&mut self) -> Option<(Zone, u16)> {
-        let status = self.read(Register::IrqStatus);
+        let status = self.read(Register::IrqStatus) & self.armed;
         let zone = [Zone::Z3, Zone::Z1]
             .into_iter()
             .find(|zone| status & self.layout.zone_bit(*zone) != 0)?;
@@ -196,6 +207,7 @@ impl<R: Registers> Driver<R> {
     }
 
     fn disable(&mut self) {
+        self.armed = 0;
         if self.layout.has_global_irq() {
             self.write(Register::GlobalIrqEnable, 0);
         }

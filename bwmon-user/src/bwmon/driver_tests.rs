@@ -137,6 +137,22 @@ fn one_window_above_and_sixteen_below_interrupt_as_in_the_kernel() {
 }
 
 #[test]
+fn a_zone_that_was_not_armed_does_not_interrupt_although_its_bit_is_set() {
+    for (layout, force_clear) in variants() {
+        let mut driver = driver(layout, force_clear);
+        // The highest level: nothing to wake for above it, and a full count is in zone 3 all the same.
+        driver.arm(Armed { up_kbps: None, down_kbps: Some(Kbps(2_188_000)) }, Nanos(0));
+        driver.registers_mut().run(MS4, units(9_999));
+        assert!(!driver.registers_mut().line(), "{layout:?}");
+        assert_eq!(driver.interrupted(), None, "{layout:?}");
+        for _ in 0..16 {
+            driver.registers_mut().run(MS4, units(20));
+        }
+        assert_eq!(driver.interrupted(), Some((Zone::Z1, 20)), "{layout:?}");
+    }
+}
+
+#[test]
 fn an_interrupt_of_somebody_else_is_not_ours() {
     let mut driver = driver(Layout::V4Unified, false);
     driver.arm(Armed { up_kbps: Some(Kbps(800_001)), down_kbps: None }, Nanos(0));

@@ -9,7 +9,7 @@ mod driver;
 mod layout;
 
 pub use count::{COUNT_MAX, CountScale, TIMER_HZ};
-pub use driver::{Armed, Driver, Poll, ZoneMaxima};
+pub use driver::{Armed, Driver, Poll, ZONE1_WINDOWS, ZoneMaxima};
 pub use layout::{Layout, Offset, Region, Register, Zone};
 
 /// 32-bit access to a block's registers. Neither call can fail: what could (permission, a vanished

@@ -116,7 +116,7 @@ fn live(args: &Args) -> anyhow::Result<(Board, &'static str, Vec<Finding>)> {
     let mode = Mode::DryRun;
     let rails: Vec<Rails> =
         board.domains.iter().map(|domain| Rails::open(&domain.table, mode.unvoted())).collect();
-    let taken = takeover(machine.root(), &board, mode, &rails, &args.state_dir)?;
+    let taken = takeover(machine.root(), &board, mode, &rails, &args.state_dir, false)?;
     let cpus = match args.cpu.as_slice() {
         [] => one_cpu_per_cluster(machine.root()),
         given => given.to_vec(),

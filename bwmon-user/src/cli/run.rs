@@ -4,7 +4,7 @@ use super::Answer;
 use super::choose::{ChoiceArgs, Fitted};
 use super::common;
 use super::output::{json, line, say};
-use crate::agent::{Plan, Reload, Summary, govern};
+use crate::agent::{Heartbeat, Plan, Reload, Summary, govern};
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::units::Nanos;
 use anyhow::bail;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 \x20 bwmon run --shadow --duration-ms 10000 --journal shadow.jsonl   without a write\n\
 \x20 bwmon run --board my.toml --policy my.rhai                      govern until Ctrl-C\n\
 \x20 bwmon run --limit ddr.min_kBps=1804000                          the machine's product, and a floor\n\
+\x20 bwmon run --board my.toml --interrupts                          asleep until a block interrupts\n\
 \n\
 Without --policy, policies and limits come from the product that fits the machine most closely\n\
 (`bwmon policy which`); without one, the policy is bwmon.")]
@@ -43,6 +44,15 @@ pub(super) struct Args {
     /// say so [default: as the product says, else 8500]
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1_000..=1_000_000))]
     period_us: Option<u64>,
+    /// Let the blocks' interrupts wake the loop instead of polling. It needs the kernel module
+    /// bwmon_vote (or another that offers the blocks as UIO devices); where a block has no interrupt
+    /// for us, all are polled, and that is said
+    #[arg(long, conflicts_with = "shadow")]
+    interrupts: bool,
+    /// With --interrupts, the longest time between two ticks
+    #[arg(long, value_name = "MS", requires = "interrupts", default_value_t = 500,
+        value_parser = clap::value_parser!(u64).range(100..=10_000))]
+    heartbeat_ms: u64,
     /// Stop after this time [default: run until a signal: INT, TERM or QUIT]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",
         value_parser = clap::value_parser!(u64).range(1..=31_536_000_000))]
@@ -88,6 +98,13 @@ impl Args {
         Reload { file, preset, set, watch: !self.no_watch, canary: self.canary.wanted() }
     }
 
+    fn heartbeat(&self) -> Heartbeat {
+        Heartbeat {
+            period: Nanos(self.heartbeat_ms * Nanos::PER_MS),
+            ticks: self.ticks.or(self.duration_ms.map(|ms| ms.div_ceil(self.heartbeat_ms))),
+        }
+    }
+
     fn mode(&self) -> Mode {
         match (self.shadow, self.dry_run, self.mode) {
             (true, ..) | (_, _, ModeArg::Shadow) => Mode::Shadow,
@@ -130,6 +147,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         mode,
         period: Nanos(period_us * Nanos::PER_US),
         ticks,
+        heartbeat: args.interrupts.then(|| args.heartbeat()),
         journal: args.journal.clone(),
         state_dir: args.state_dir.clone(),
     };
@@ -170,8 +188,12 @@ fn report(args: &Args, summary: &Summary) -> anyhow::Result<()> {
     let lost = summary
         .lost_events
         .map_or_else(|| "no probes".to_owned(), |lost| format!("{lost} probe events lost"));
+    let woken = match summary.wakes {
+        0 => String::new(),
+        wakes => format!(" ({wakes} by interrupt)"),
+    };
     line(&format!(
-        "{} on {} ({}): {} ticks, {} missed, {} transitions, {} votes refused, {} policy faults, \
+        "{} on {} ({}): {} ticks{woken}, {} missed, {} transitions, {} votes refused, {} policy faults, \
          {lost}",
         summary.policy,
         summary.board,

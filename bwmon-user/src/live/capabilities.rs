@@ -9,6 +9,7 @@ use super::machine::Machine;
 use super::probes::{Loader, ProbeError};
 use super::reached::Reached;
 use super::root::names;
+use super::uio;
 use super::vote_device::VOTE_DRIVER;
 use super::ways::{Way, ways};
 use super::{icc_client, voter};
@@ -172,6 +173,13 @@ fn monitors(machine: &Machine, board: &Board, rows: &mut Vec<Capability>) -> boo
             (Some(driver), _) => format!("{} is bound to {driver}", monitor.device()),
             (None, true) => format!("{} is there, no driver is bound", monitor.device()),
             (None, false) => format!("no platform device {}", monitor.device()),
+        };
+        let how = match uio::find(machine.root(), &monitor.device()) {
+            None => how,
+            Some(dir) => {
+                let node = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                format!("{how}, which offers registers and interrupt as /dev/{node}")
+            }
         };
         bound |= driver.as_deref() == Some(KERNEL_DRIVER);
         let name = format!("monitor {}", monitor.name);

@@ -1,6 +1,7 @@
 //! The machine behind the doors.
 
 mod actuator;
+mod armed;
 mod binding;
 mod blocks;
 mod bus_dcvs;
@@ -15,6 +16,7 @@ mod icc_client;
 pub mod icc_summary;
 mod identity;
 pub mod in_force;
+mod interrupts;
 mod journal_file;
 mod lock;
 mod machine;
@@ -34,9 +36,11 @@ mod traffic;
 mod uio;
 mod vote_device;
 mod voter;
+mod wake;
 mod ways;
 
 pub use actuator::{LiveActuator, PathDescription};
+pub use armed::ArmedBlock;
 pub use blocks::{BlockState, block_state};
 pub use calibrating::LiveRig;
 pub use capabilities::{Capability, Report, doctor};
@@ -55,4 +59,5 @@ pub use spec_folder::SpecFolder;
 pub use takeover::{Mode, Takeover, takeover};
 pub use text::text_of;
 pub use traffic::{Generator, TrafficError, one_cpu_per_cluster};
+pub use wake::WakingClock;
 pub use ways::{Way, ways};

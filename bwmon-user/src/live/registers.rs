@@ -4,9 +4,11 @@ use super::devmem::{self, RegisterError};
 use super::mapping::Mapping;
 use super::root::Root;
 use super::uio::Uio;
+use super::vote_device::VOTE_DRIVER;
 use crate::board::Monitor;
 use crate::bwmon::{Offset, Region, Registers};
 use rustix::io::Errno;
+use std::os::fd::OwnedFd;
 
 /// The mapped registers of one monitor.
 #[derive(Debug)]
@@ -46,6 +48,29 @@ impl MappedRegisters {
     /// a few microseconds for that, not a run.
     pub fn alive(&self) -> bool {
         self.uio.as_ref().is_none_or(Uio::alive)
+    }
+
+    /// A file that can be read when the block has interrupted. `shared` says whether other monitors are
+    /// on its line.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(super) fn events(&self, shared: bool) -> Result<OwnedFd, &'static str> {
+        let Some(uio) = &self.uio else {
+            return Err("no driver offers its interrupt (UIO)");
+        };
+        // uio_pdrv_genirq masks the whole line, and the neighbours on it.
+        if shared && uio.driver().as_deref() != Some(VOTE_DRIVER) {
+            return Err("it shares its line, which only the module bwmon_vote can");
+        }
+        uio.events().ok_or("its UIO device has no interrupt")
+    }
+
+    /// Lets the next interrupt through.
+    pub(super) fn unmask(&self) {
+        if let Some(uio) = &self.uio {
+            uio.unmask();
+        }
     }
 
     fn region(&self, at: Offset) -> Option<&Mapping> {

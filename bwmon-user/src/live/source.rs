@@ -2,6 +2,7 @@
 //!
 //! The ring buffer is the event queue: the loop drains it at each tick.
 
+use super::armed::ArmedBlock;
 use super::clock::MonotonicClock;
 use super::probes::{ProbeReader, ProbeSet};
 use super::registers::MappedRegisters;
@@ -11,8 +12,10 @@ use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
 use crate::event::ProbeRecord;
 use crate::facts::FactBook;
+use crate::governor::Governor;
 use crate::ports::{Clock, CounterSource, SourceError};
 use crate::sample::{Missing, Reading, Sample, Window};
+use crate::thresholds;
 use crate::units::Nanos;
 use std::sync::Arc;
 
@@ -21,6 +24,8 @@ use std::sync::Arc;
 pub enum LiveMonitor {
     /// Its registers are ours.
     Polled(Box<Driver<MappedRegisters>>),
+    /// Its registers are ours, and its interrupt wakes the loop.
+    Armed(Box<ArmedBlock>),
     /// The kernel's driver has it; its updates come from the probes, by device name.
     Kernel(String),
     /// Neither.
@@ -86,10 +91,10 @@ impl LiveSource {
     /// Stops the polled blocks and lets go of their registers.
     pub fn stop(&mut self) {
         for monitor in &mut self.monitors {
-            if let LiveMonitor::Polled(driver) = monitor
-                && driver.registers().alive()
-            {
-                driver.stop();
+            match monitor {
+                LiveMonitor::Polled(driver) if driver.registers().alive() => driver.stop(),
+                LiveMonitor::Armed(block) if block.alive() => block.stop(),
+                _ => {}
             }
             *monitor = LiveMonitor::Absent;
         }
@@ -124,17 +129,37 @@ impl CounterSource for LiveSource {
         }
         sample.monitors.clear();
         for monitor in &mut self.monitors {
-            if matches!(monitor, LiveMonitor::Polled(driver) if !driver.registers().alive()) {
+            if !monitor.alive() {
                 *monitor = LiveMonitor::Absent;
             }
             sample.monitors.push(match monitor {
                 LiveMonitor::Polled(driver) => polled(driver, self.clock, check),
+                LiveMonitor::Armed(block) => block.read(self.clock),
                 LiveMonitor::Kernel(device) => self.facts.kernel_reading(device),
                 LiveMonitor::Absent => Reading::Missing(Missing::Absent),
             });
         }
         self.last = now;
         Ok(())
+    }
+
+    fn decided(&mut self, governor: &Governor) {
+        for (index, monitor) in self.monitors.iter_mut().enumerate() {
+            if let LiveMonitor::Armed(block) = monitor {
+                block.arm(thresholds::armed(governor, index), self.clock);
+            }
+        }
+    }
+}
+
+impl LiveMonitor {
+    /// Whether its registers, if they are ours, can still be touched.
+    fn alive(&self) -> bool {
+        match self {
+            Self::Polled(driver) => driver.registers().alive(),
+            Self::Armed(block) => block.alive(),
+            Self::Kernel(_) | Self::Absent => true,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::actuator::{LiveActuator, PathDescription, VotePath};
 use super::binding::Binding;
+use super::interrupts;
 use super::probes::{Loader, ProbeSet};
 use super::registers::MappedRegisters;
 use super::restore::{Item, RestoreFile};
@@ -10,6 +11,7 @@ use super::root::Root;
 use super::source::{LiveMonitor, LiveSource};
 use super::uio::{self, Uio};
 use super::voter;
+use super::wake::WakingClock;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
@@ -67,9 +69,12 @@ pub struct Takeover {
     pub capabilities: Vec<String>,
     /// What was done and what is missing, one line each, for the operator.
     pub notes: Vec<String>,
+    /// What the loop sleeps by; a block can wake it if that was asked for and can be had.
+    pub clock: WakingClock,
 }
 
-/// Takes the machine under `root` over for `board`; `rails` has one entry per domain.
+/// Takes the machine under `root` over for `board`; `rails` has one entry per domain. With
+/// `interrupts`, the blocks wake the loop, if all that are read can; `notes` says why not.
 ///
 /// # Errors
 /// What is missing. If something had been changed before that, it has been put back, or the error
@@ -80,6 +85,7 @@ pub fn takeover(
     mode: Mode,
     rails: &[Rails],
     state_dir: &Path,
+    interrupts: bool,
 ) -> anyhow::Result<Takeover> {
     let mut work = Work {
         root,
@@ -94,8 +100,17 @@ pub fn takeover(
         Ok(taken) => {
             let paths = taken.paths;
             let actuator = LiveActuator::new(taken.votes, Some(work.restore));
+            let (monitors, clock) = if interrupts {
+                interrupts::choose(board, taken.monitors, &mut |note| work.notes.push(note))
+            } else {
+                (taken.monitors, WakingClock::default())
+            };
+            if clock.can_be_woken() {
+                work.capabilities.push("interrupts".into());
+            }
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), taken.monitors, taken.probes, root),
+                source: LiveSource::new(board.clone(), monitors, taken.probes, root),
+                clock,
                 actuator,
                 levels: taken.levels,
                 paths,

@@ -47,6 +47,30 @@ impl Uio {
         &self.node
     }
 
+    /// A file that can be read when the block has interrupted; `None` if this device has no interrupt.
+    pub(super) fn events(&self) -> Option<OwnedFd> {
+        let mut count = [0; 4];
+        // Without an interrupt this is EIO (drivers/uio/uio.c).
+        match rustix::io::read(&self.file, &mut count) {
+            Ok(4) | Err(Errno::AGAIN | Errno::INTR) => {
+                rustix::io::fcntl_dupfd_cloexec(&self.file, 0).ok()
+            }
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Lets the next interrupt through, where the driver masked the line; ours masks the block.
+    pub(super) fn unmask(&self) {
+        // A device that is gone has nothing to unmask, and that is seen before the next reading.
+        let _ = rustix::io::write(&self.file, &1_i32.to_ne_bytes());
+    }
+
+    /// The driver that offers it.
+    pub(super) fn driver(&self) -> Option<String> {
+        let link = std::fs::read_link(self.dir.join("device/driver")).ok()?;
+        Some(link.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// Whether the device is still there.
     pub(super) fn alive(&self) -> bool {
         self.dir.exists()

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,8 +17,13 @@ pub(crate) struct Window {
 impl Window {
     /// Maps `bytes` at the page-aligned physical `address`; the kernel's own errno when it refuses.
     pub(crate) fn map(address: u64, bytes: usize) -> rustix::io::Result<Self> {
+        Self::map_file(Path::new("/dev/mem"), address, bytes)
+    }
+
+    /// The same of any file that maps device memory, at a page-aligned offset in it.
+    pub(crate) fn map_file(path: &Path, address: u64, bytes: usize) -> rustix::io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::SYNC | OFlags::CLOEXEC;
-        let memory = rustix::fs::open("/dev/mem", flags, Mode::empty())?;
+        let memory = rustix::fs::open(path, flags, Mode::empty())?;
         #[expect(unsafe_code, reason = "mmap of physical memory has no safe form")]
         // SAFETY: a fresh shared mapping at an address of the kernel's choice; nothing in this
         // program lives in the physical ranges it asks for (reserved memory, device registers).

@@ -13,6 +13,10 @@ pub(crate) const BYTES: usize = 0x1000;
 /// The monitor's interrupt.
 pub(crate) const SPI: u32 = 100;
 
+/// Whether the block may interrupt at all.
+pub(crate) const GLOBAL_IRQ_ENABLE: u32 = 0x00c;
+/// Which zones may interrupt, bits 7:4.
+pub(crate) const IRQ_ENABLE: u32 = 0x10c;
 /// Which zones want attention, bits 7:4.
 pub(crate) const IRQ_STATUS: u32 = 0x100;
 /// The largest count of a window seen in a zone, for zone 0; the others follow.

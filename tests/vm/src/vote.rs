@@ -1,6 +1,7 @@
 //! The project's own kernel module: binding it, voting through its device, letting go.
 
-use crate::registers::{DRIVER, MONITOR};
+use crate::physmem::Window;
+use crate::registers::{BYTES, DRIVER, IRQ_STATUS, MONITOR};
 use crate::{agent, interconnect, machine, modules, wait};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::io::Errno;
@@ -14,6 +15,10 @@ use std::time::Duration;
 pub(crate) const VOTE_DRIVER: &str = "bwmon-vote";
 /// What `main` looks for to hold a vote until it is ended.
 pub(crate) const HOLDER: &str = "holder";
+/// What `main` looks for to read a register until that is its end.
+pub(crate) const TOUCHER: &str = "toucher";
+/// Printed once a register was read.
+const TOUCHING: &str = "toucher: touching";
 /// Printed once the vote is in force.
 const HOLDING: &str = "holder: holding";
 
@@ -164,5 +169,35 @@ pub(crate) fn hold(words: &[String]) -> Result<()> {
     println!("{HOLDING}");
     loop {
         std::thread::park();
+    }
+}
+
+/// The monitor's UIO device, as a folder of sysfs.
+pub(crate) fn uio() -> Result<PathBuf> {
+    let folder = Path::new(PLATFORM).join("devices").join(MONITOR).join("uio");
+    let list = std::fs::read_dir(&folder).with_context(|| format!("list {}", folder.display()))?;
+    Ok(list.flatten().next().context("no UIO device")?.path())
+}
+
+/// Its node in `/dev`.
+pub(crate) fn uio_node() -> Result<PathBuf> {
+    Ok(Path::new("/dev").join(uio()?.file_name().context("no name")?))
+}
+
+/// Starts a process that has the block mapped through UIO and reads it.
+pub(crate) fn toucher() -> Result<agent::Agent> {
+    let mut toucher = agent::Agent::start("/init", TOUCHER, &[TOUCHER])?;
+    toucher.wait_for_line(TOUCHING, Duration::from_secs(10))?;
+    Ok(toucher)
+}
+
+/// The toucher's main.
+pub(crate) fn touch() -> Result<()> {
+    let window = Window::map_file(&uio_node()?, 0, BYTES).context("map the block")?;
+    window.read32(IRQ_STATUS)?;
+    println!("{TOUCHING}");
+    loop {
+        window.read32(IRQ_STATUS)?;
+        std::thread::yield_now();
     }
 }

@@ -23,7 +23,13 @@ pub(crate) struct Boot {
 pub(crate) const BOOTS: [Boot; 2] = [
     Boot {
         name: "relaxed",
-        scenarios: &[beside("watching"), beside("agreeing"), anywhere("holding")],
+        scenarios: &[
+            beside("watching"),
+            beside("agreeing"),
+            anywhere("holding"),
+            anywhere("waking"),
+            anywhere("masking"),
+        ],
         cmdline: "iomem=relaxed",
     },
     Boot {

@@ -39,7 +39,7 @@ pub(crate) fn run() -> Result<Figures> {
 }
 
 /// Drivers are where they were, and no vote is left.
-fn must_be_as_before(before: &Snapshot) -> Result<()> {
+pub(super) fn must_be_as_before(before: &Snapshot) -> Result<()> {
     Snapshot::without_votes()?.must_equal(before)?;
     ensure!(!vote::is_bound(), "the module still has the monitor");
     // The kernel's driver begins without a vote; without it the path is nobody's.
@@ -75,9 +75,14 @@ fn doctor() -> Result<()> {
 }
 
 fn start(name: &str, journal: &str) -> Result<Agent> {
+    start_with(name, journal, &["--period-us", "20000"])
+}
+
+/// Starts an agent that votes through the module, with these words for its pace.
+pub(super) fn start_with(name: &str, journal: &str, pace: &[&str]) -> Result<Agent> {
     let words = ["run", "--board", rules::BOARD_VOTE, "--policy", rules::SCRIPT];
-    let words: Vec<&str> =
-        words.into_iter().chain(["--period-us", "20000", "--journal", journal, "--json"]).collect();
+    let output = ["--journal", journal, "--json"];
+    let words = [&words, pace, &output].concat();
     let mut agent = Agent::bwmon(name, &words)?;
     wait::until("the agent to govern", PATIENCE, || {
         agent.must_be_running()?;

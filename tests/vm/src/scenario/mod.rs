@@ -5,10 +5,12 @@ mod governing;
 mod holding;
 mod journal;
 mod killed;
+mod masking;
 mod offered;
 mod recorded;
 mod rules;
 mod voting;
+mod waking;
 mod watching;
 mod yielding;
 
@@ -22,7 +24,7 @@ use std::time::Instant;
 type Scenario = fn() -> Result<Figures>;
 
 /// Every scenario by its name on the command line.
-const ALL: [(&str, Scenario); 8] = [
+const ALL: [(&str, Scenario); 10] = [
     ("watching", watching::run),
     ("agreeing", agreeing::run),
     ("governing", governing::run),
@@ -31,6 +33,8 @@ const ALL: [(&str, Scenario); 8] = [
     ("offered", offered::run),
     ("voting", voting::run),
     ("holding", holding::run),
+    ("waking", waking::run),
+    ("masking", masking::run),
 ];
 
 /// Runs what was asked for, one after the other, also after a failure.

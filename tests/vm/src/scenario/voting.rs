@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::io::Errno;
 use rustix::process::Signal;
 use serde_json::json;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ pub(crate) fn run() -> Result<Figures> {
     killed_holder()?;
     suspended(&recording)?;
     unbound_with_an_open_file()?;
+    unbound_with_a_mapping()?;
     module_in_use()?;
 
     lent.give_back()?;
@@ -57,9 +59,7 @@ fn must_be(avg_kbps: u64, peak_kbps: u64, what: &str) -> Result<()> {
 
 /// The block is a UIO device with its registers and its interrupt, and nobody else's page any more.
 fn offers_the_block() -> Result<()> {
-    let folder = Path::new("/sys/bus/platform/devices").join(MONITOR).join("uio");
-    let uio = std::fs::read_dir(&folder).with_context(|| format!("list {}", folder.display()))?;
-    let uio = uio.flatten().next().context("no UIO device")?.path();
+    let uio = vote::uio()?;
     let wanted = [
         ("name", "bwmon"),
         ("maps/map0/addr", "0x000000007fe00000"),
@@ -215,6 +215,21 @@ fn unbound_with_an_open_file() -> Result<()> {
     ensure!(write == Err(Errno::NODEV), "the old file votes on the new binding: {write:?}");
     drop(votes);
     must_be(0, 800_000, "the old file was closed")
+}
+
+/// The block has one owner at a time, and none once the driver lets go: whoever has it mapped loses it.
+fn unbound_with_a_mapping() -> Result<()> {
+    let mut toucher = vote::toucher()?;
+    let second = std::fs::File::open(vote::uio_node()?).err();
+    let second = second.and_then(|error| Errno::from_io_error(&error));
+    ensure!(second == Some(Errno::BUSY), "a second owner of the block: {second:?}");
+    vote::unbind()?;
+    let end = toucher.wait(PATIENCE)?;
+    ensure!(end.signal() == Some(7), "the mapping was to be taken away, it ended with {end}");
+    vote::bind()?;
+    // Nobody has it: it can be had again.
+    drop(std::fs::File::open(vote::uio_node()?).context("open the block after that")?);
+    Ok(())
 }
 
 /// An open file keeps the module in.
