@@ -36,6 +36,9 @@ mod explain;
 // Scripts that mean harm: refused when they are checked, or contained on the tick.
 mod hostile;
 
+// The figures of docs/policies.md are what the simulator says.
+mod shipped_table;
+
 // Products: choosing one, and policies and limits per domain.
 mod products;
 

@@ -70,9 +70,9 @@ pub struct Driver<R> {
     cleared_at: Nanos,
     /// The status bits of the zones that may interrupt.
     armed: u32,
-    /// What was programmed could be read back. The kernel never reads these registers, so it is not
-    /// certain that every block answers.
-    reads_back: bool,
+    /// Thresholds (high, medium) as programmed, if they could be read back. The kernel never reads
+    /// these registers, so it is not certain that every block answers.
+    programmed: Option<(u32, u32)>,
 }
 
 impl<R: Registers> Driver<R> {
@@ -80,7 +80,7 @@ impl<R: Registers> Driver<R> {
     /// of blocks whose clear bits do not clear themselves (NEEDS_FORCE_CLEAR).
     pub fn new(registers: R, layout: Layout, scale: CountScale, force_clear: bool) -> Self {
         let cleared_at = Nanos(0);
-        Self { registers, layout, scale, force_clear, cleared_at, armed: 0, reads_back: false }
+        Self { registers, layout, scale, force_clear, cleared_at, armed: 0, programmed: None }
     }
 
     /// How counts are to be read.
@@ -113,22 +113,28 @@ impl<R: Registers> Driver<R> {
         self.clear_interrupts();
         self.write(Register::Enable, 1);
         self.cleared_at = now;
-        self.reads_back = self.is_polled();
+        self.keep(super::COUNT_MAX, super::COUNT_MAX);
     }
 
-    /// Whether the block is no longer as [`Driver::start_polled`] left it. It has no clock or power
-    /// domain in the device tree and the kernel saves none of it, so a suspend may have lost it, and
-    /// somebody else may have programmed it. Never where it could not be read back at the start.
+    /// Whether the block is no longer as [`Driver::start_polled`] or [`Driver::arm`] left it. It has
+    /// no clock or power domain in the device tree and the kernel saves none of it, so a suspend may
+    /// have lost it, and somebody else may have programmed it. Never where it could not be read back
+    /// at the start.
     pub fn has_lost_it(&mut self) -> bool {
-        self.reads_back && !self.is_polled()
+        self.programmed.is_some_and(|(high, med)| !self.is_programmed(high, med))
     }
 
-    fn is_polled(&mut self) -> bool {
+    fn keep(&mut self, high: u16, med: u16) {
+        let (high, med) = (u32::from(high), u32::from(med));
+        self.programmed = self.is_programmed(high, med).then_some((high, med));
+    }
+
+    fn is_programmed(&mut self, high: u32, med: u32) -> bool {
         let full = u32::from(super::COUNT_MAX);
         self.read(Register::Enable) & 1 == 1
             && self.read(Register::SampleWindow) == self.scale.window_ticks
-            && self.read(Register::ThresholdHigh) & full == full
-            && self.read(Register::ThresholdMed) & full == full
+            && self.read(Register::ThresholdHigh) & full == high
+            && self.read(Register::ThresholdMed) & full == med
     }
 
     /// Reads the maxima since the last clear and clears the counters, which starts a new window.
@@ -179,6 +185,7 @@ impl<R: Registers> Driver<R> {
         self.write(Register::IrqEnable, self.armed);
         self.write(Register::Enable, 1);
         self.cleared_at = now;
+        self.keep(high, med);
     }
 
     /// The zone that interrupted and its largest count, or `None` if the interrupt is not this

@@ -68,8 +68,11 @@ fn a_block_that_lost_its_programming_is_noticed_and_counts_again() {
         driver.registers_mut().run(MS4, units(9));
         let Poll::Counts { maxima, .. } = driver.poll(Nanos(2 * WINDOW.0)) else { panic!("one") };
         assert_eq!((driver.has_lost_it(), maxima.peak()), (false, 9), "{layout:?}");
-        // Somebody else arms it for interrupts.
+        // Armed by us it is ours still; with a threshold of somebody else's it is not.
         driver.arm(Armed { up_kbps: Some(Kbps(3_072_001)), down_kbps: None }, WINDOW);
+        assert!(!driver.has_lost_it(), "{layout:?}");
+        let high = layout.offset(Register::ThresholdHigh).unwrap();
+        driver.registers_mut().write32(high, 17);
         assert!(driver.has_lost_it(), "{layout:?}");
     }
 }

@@ -54,6 +54,11 @@ impl ArmedBlock {
         if let Some((zone, max)) = self.driver.interrupted() {
             return Reading::Interrupt { zone: zone.index() as u8, max, elapsed_ns };
         }
+        // A block that lost its programming counts nothing, and must not be taken for an idle path;
+        // the tick that this reading belongs to programs it anew.
+        if self.driver.has_lost_it() {
+            return Reading::Missing(Missing::Reprogrammed);
+        }
         match self.driver.poll(now) {
             Poll::Counts { maxima, elapsed } => {
                 Reading::Polled { zone_max: maxima, elapsed_ns: elapsed }
