@@ -64,6 +64,9 @@ pub mod sim;
 // What must hold for a policy, as data beside its script, and whether it does.
 pub mod spec;
 
+// Experiments: agendas, plans, results, and what they say.
+pub mod experiment;
+
 // A journal behind the doors.
 pub mod replay;
 

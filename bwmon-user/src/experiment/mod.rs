@@ -1,0 +1,15 @@
+//! Experiments: comparing governors so that the answer can be believed.
+//!
+//! Collecting and judging are apart: an [`Agenda`] becomes a plan, runs become [`Line`]s, and lines
+//! are judged whenever somebody asks, years later too. Nothing here does any IO; `lab` does.
+
+mod agenda;
+mod judged;
+mod line;
+
+pub use agenda::{
+    Agenda, Better, Command, Compare, FixedLevel, From, JournalMeasure, Judging, Limits, Measure,
+    Place, Rig, Subject, SubjectKind, Workload, WorkloadKind,
+};
+pub use judged::{Effect, Judged, JudgedCell, MeasureInfo, Runs, Said, Verdict};
+pub use line::{Line, Status};
