@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn the_example_of_iglewicz_and_hoaglin() {
-    // Iglewicz & Hoaglin 1993, p. 12: 2.1 2.6 2.4 2.5 2.3 2.1 2.3 2.6 8.2 8.3; the last two are
+    // Iglewicz & Hoaglin 1993: 2.1 2.6 2.4 2.5 2.3 2.1 2.3 2.6 8.2 8.3; the last two are
     // outliers by the modified z-score, and none by the plain one.
     let values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3];
     assert_eq!(outliers(&values).unwrap(), [8, 9]);
