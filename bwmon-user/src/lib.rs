@@ -58,6 +58,9 @@ pub mod run;
 // The count unit of a monitor, found by known traffic.
 pub mod calibrate;
 
+// What an experiment says, and how sure that is: comparison of runs by ranks.
+pub mod stats;
+
 // The simulator behind the doors: block, plant, workloads, virtual clock.
 pub mod sim;
 
