@@ -95,6 +95,14 @@ pub mod live;
 )]
 pub mod agent;
 
+// Where experiments are done: runs, and the folder of their results.
+#[allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the lab runs commands, owns threads and keeps results in files"
+)]
+pub mod lab;
+
 // The command line: one file per verb.
 #[allow(
     clippy::disallowed_methods,

@@ -6,6 +6,7 @@
 mod agenda;
 mod judged;
 mod line;
+mod meter;
 
 pub use agenda::{
     Agenda, Better, Command, Compare, FixedLevel, From, JournalMeasure, Judging, Limits, Measure,
@@ -13,3 +14,4 @@ pub use agenda::{
 };
 pub use judged::{Effect, Judged, JudgedCell, MeasureInfo, Runs, Said, Verdict};
 pub use line::{Line, Status};
+pub use meter::{Meter, Ticked};

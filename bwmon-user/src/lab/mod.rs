@@ -1,0 +1,5 @@
+//! Where experiments are done: runs on the model and on machines, and the folder of their results.
+
+mod rig;
+
+pub use rig::{Job, Outcome, Rig};
