@@ -233,7 +233,7 @@ pub enum From {
 }
 
 /// What a journal tells about a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalMeasure {
     /// Mean of the measured bandwidth, in kB/s.
@@ -281,6 +281,25 @@ pub enum Compare {
         /// In the measure's unit.
         smallest_effect: f64,
     },
+}
+
+impl JournalMeasure {
+    /// The unit of its values.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::MeanKbps | Self::MeanVoteKbps => "kBps",
+            Self::VoteIntegralKbpsS => "kBps s",
+            Self::Transitions => "changes",
+            Self::BelowDemandMs => "ms",
+            Self::ReactionUsP50 | Self::ReactionUsP99 => "us",
+            Self::Faults => "faults",
+        }
+    }
+
+    /// Whether values of 0 are ordinary, so that ratios say nothing.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Transitions | Self::BelowDemandMs | Self::Faults)
+    }
 }
 
 impl Agenda {

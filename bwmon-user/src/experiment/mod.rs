@@ -4,14 +4,24 @@
 //! are judged whenever somebody asks, years later too. Nothing here does any IO; `lab` does.
 
 mod agenda;
+mod judge;
 mod judged;
 mod line;
 mod meter;
+mod parse;
+mod plan;
+pub mod random;
+mod raw;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use agenda::{
     Agenda, Better, Command, Compare, FixedLevel, From, JournalMeasure, Judging, Limits, Measure,
     Place, Rig, Subject, SubjectKind, Workload, WorkloadKind,
 };
+pub use judge::judge;
 pub use judged::{Effect, Judged, JudgedCell, MeasureInfo, Runs, Said, Verdict};
 pub use line::{Line, Status};
 pub use meter::{Meter, Ticked};
+pub use parse::parse;
+pub use plan::{Block, Shard, plan};
