@@ -6,6 +6,7 @@
 mod agenda;
 mod judge;
 mod judged;
+pub mod library;
 mod line;
 mod meter;
 mod parse;
@@ -17,7 +18,7 @@ pub(crate) mod testing;
 
 pub use agenda::{
     Agenda, Better, Command, Compare, FixedLevel, From, JournalMeasure, Judging, Limits, Measure,
-    Place, Rig, Subject, SubjectKind, Workload, WorkloadKind,
+    ModelMeasure, Place, Rig, Subject, SubjectKind, Workload, WorkloadKind,
 };
 pub use judge::judge;
 pub use judged::{Effect, Judged, JudgedCell, MeasureInfo, Runs, Said, Verdict};

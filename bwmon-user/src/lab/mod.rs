@@ -1,5 +1,13 @@
 //! Where experiments are done: runs on the model and on machines, and the folder of their results.
 
+mod collect;
+mod folder;
+mod prepared;
 mod rig;
+mod simulated;
 
+pub use collect::{Todo, Work, collect};
+pub use folder::{FOLDER_SCHEMA, Folder, Plan, Writer, complete, sorted};
+pub use prepared::{Prepared, Sources, UsedPolicy};
 pub use rig::{Job, Outcome, Rig};
+pub use simulated::SimulatedRig;

@@ -1,0 +1,33 @@
+//! `bwmon experiment`: one file per verb.
+
+mod agendas;
+mod check;
+mod list;
+mod progress;
+mod report;
+mod run;
+mod sources;
+
+use super::Answer;
+
+/// What can be done with experiments.
+#[derive(clap::Subcommand)]
+pub(super) enum Verb {
+    /// Run an agenda: every subject under every workload, block by block, in random order
+    Run(run::Args),
+    /// Say what an experiment's results mean: as text, Markdown, JSON, CSV, or a page with charts
+    Report(report::Args),
+    /// Check an agenda and what it names, and print its plan; nothing runs
+    Check(check::Args),
+    /// The shipped agendas
+    List(list::Args),
+}
+
+pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
+    match verb {
+        Verb::Run(args) => run::main(&args),
+        Verb::Report(args) => report::main(&args),
+        Verb::Check(args) => check::main(&args),
+        Verb::List(args) => list::main(&args),
+    }
+}
