@@ -4,6 +4,7 @@
 //! are judged whenever somebody asks, years later too. Nothing here does any IO; `lab` does.
 
 mod agenda;
+mod compare;
 mod judge;
 mod judged;
 pub mod library;
@@ -20,6 +21,7 @@ pub use agenda::{
     Agenda, Better, Command, Compare, FixedLevel, From, JournalMeasure, Judging, Limits, Measure,
     ModelMeasure, Place, Rig, Subject, SubjectKind, Workload, WorkloadKind,
 };
+pub use compare::{Change, Comparison, Experiment, compare};
 pub use judge::judge;
 pub use judged::{Effect, Judged, JudgedCell, MeasureInfo, Runs, Said, Verdict};
 pub use line::{Line, Status};

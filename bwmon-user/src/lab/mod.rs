@@ -2,12 +2,14 @@
 
 mod collect;
 mod folder;
+mod merge;
 mod prepared;
 mod rig;
 mod simulated;
 
 pub use collect::{Todo, Work, collect};
 pub use folder::{FOLDER_SCHEMA, Folder, Plan, Writer, complete, sorted};
+pub use merge::merge;
 pub use prepared::{Prepared, Sources, UsedPolicy};
 pub use rig::{Job, Outcome, Rig};
 pub use simulated::SimulatedRig;

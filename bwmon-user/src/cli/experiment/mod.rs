@@ -2,7 +2,9 @@
 
 mod agendas;
 mod check;
+mod compare;
 mod list;
+mod merge;
 mod progress;
 mod report;
 mod run;
@@ -17,6 +19,10 @@ pub(super) enum Verb {
     Run(run::Args),
     /// Say what an experiment's results mean: as text, Markdown, JSON, CSV, or a page with charts
     Report(report::Args),
+    /// Whether something got worse from one experiment to another: exit code 1 if so
+    Compare(compare::Args),
+    /// Put the shards of one plan together
+    Merge(merge::Args),
     /// Check an agenda and what it names, and print its plan; nothing runs
     Check(check::Args),
     /// The shipped agendas
@@ -27,6 +33,8 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
     match verb {
         Verb::Run(args) => run::main(&args),
         Verb::Report(args) => report::main(&args),
+        Verb::Compare(args) => compare::main(&args),
+        Verb::Merge(args) => merge::main(&args),
         Verb::Check(args) => check::main(&args),
         Verb::List(args) => list::main(&args),
     }

@@ -49,3 +49,13 @@ pub(super) fn print(judged: &Judged, format: Format) -> anyhow::Result<()> {
         Format::Json => json(judged),
     }
 }
+
+/// A value for reading: three or four digits that mean something.
+pub(super) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1_000.0 => crate::cli::output::grouped(value.round().max(0.0) as u64),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
