@@ -14,6 +14,7 @@ mod parse;
 mod plan;
 pub mod random;
 mod raw;
+pub mod search;
 #[cfg(test)]
 pub(crate) mod testing;
 

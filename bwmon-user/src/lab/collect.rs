@@ -83,6 +83,11 @@ pub fn collect(
     })
 }
 
+/// The name of a run's folder: its block, its workload's place in the agenda, attempt and position.
+pub fn run_name(block: u32, workload: usize, attempt: u32, position: u32) -> String {
+    format!("{block}-{workload}-{attempt}-{position}")
+}
+
 /// One block, and again while it is void.
 fn block(work: Work<'_>, todo: &Todo, rig: &mut dyn Rig, send: &Sender<Line>) {
     let mut attempt = todo.attempt;
@@ -109,7 +114,6 @@ fn attempt_is_good(
     let Some(workload) = agenda.workloads.get(todo.block.workload) else { return true };
     for (position, subject) in todo.block.order.iter().enumerate() {
         let Some(subject) = agenda.subjects.get(*subject) else { continue };
-        let run = format!("{}-{}-{attempt}-{position}", todo.block.block, todo.block.workload);
         let runs = agenda.subjects.len();
         let at = (todo.at * runs + position) as f64;
         let job = Job {
@@ -117,7 +121,12 @@ fn attempt_is_good(
             workload,
             block: todo.block.block,
             progress: at / ((work.planned * runs).max(2) - 1) as f64,
-            folder: &work.runs.join(run),
+            folder: &work.runs.join(run_name(
+                todo.block.block,
+                todo.block.workload,
+                attempt,
+                position as u32,
+            )),
         };
         let outcome = match work.cannot.get(&subject.name) {
             Some(why) => Outcome::without(Status::Skipped, why.clone()),

@@ -1,10 +1,12 @@
 //! Shards put together: the folder that one machine would have made.
 
 use super::folder::{Folder, Plan};
+use super::trace::TRACE_FILE;
 use crate::experiment::{Line, Shard};
 use anyhow::bail;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 /// Puts `parts` together in the new folder `out`. The parts are shards of one plan; without all of
@@ -52,7 +54,25 @@ pub fn merge(out: &Path, parts: &[Folder], partial: bool) -> anyhow::Result<Fold
     }
     let folder = Folder::create(out, &first.text()?, plan, &environment)?;
     folder.rewrite(&lines)?;
+    for part in shards.values() {
+        keep_traces(part.path(), out)?;
+    }
     Ok(folder)
+}
+
+/// What the charts are made of; outputs of commands stay where they were written.
+fn keep_traces(part: &Path, out: &Path) -> anyhow::Result<()> {
+    let Ok(runs) = fs::read_dir(part.join("runs")) else { return Ok(()) };
+    for run in runs {
+        let run = run?;
+        let trace = run.path().join(TRACE_FILE);
+        if trace.exists() {
+            let folder = out.join("runs").join(run.file_name());
+            fs::create_dir_all(&folder)?;
+            fs::copy(&trace, folder.join(TRACE_FILE))?;
+        }
+    }
+    Ok(())
 }
 
 /// Machines add up, each once; what else was noted is of the agenda, and the same for all.

@@ -6,10 +6,14 @@ mod merge;
 mod prepared;
 mod rig;
 mod simulated;
+mod trace;
+mod tune;
 
-pub use collect::{Todo, Work, collect};
+pub use collect::{Todo, Work, collect, run_name};
 pub use folder::{FOLDER_SCHEMA, Folder, Plan, Writer, complete, sorted};
 pub use merge::merge;
 pub use prepared::{Prepared, Sources, UsedPolicy};
 pub use rig::{Job, Outcome, Rig};
 pub use simulated::SimulatedRig;
+pub use trace::{DomainTrace, TRACE_FILE, TracePoint, Tracer, traces_of};
+pub use tune::{Found, Search, Tried, search};

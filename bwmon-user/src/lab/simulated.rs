@@ -2,6 +2,7 @@
 
 use super::prepared::{Prepared, PreparedSubject, PreparedWorkload};
 use super::rig::{Job, Outcome, Rig};
+use super::trace::Tracer;
 use crate::board::Board;
 use crate::experiment::random::Draw;
 use crate::experiment::{Agenda, From, Measure, Meter, ModelMeasure, Status, Subject, Ticked};
@@ -23,12 +24,19 @@ pub struct SimulatedRig {
     agenda: Arc<Agenda>,
     prepared: Arc<Prepared>,
     stop: Arc<AtomicBool>,
+    traced: bool,
 }
 
 impl SimulatedRig {
     /// A rig for what was prepared of `agenda`. Runs are short; `stop` ends one at its next tick.
     pub fn new(agenda: Arc<Agenda>, prepared: Arc<Prepared>, stop: Arc<AtomicBool>) -> Self {
-        Self { agenda, prepared, stop }
+        Self { agenda, prepared, stop, traced: true }
+    }
+
+    /// The same without traces for charts.
+    #[must_use]
+    pub fn untraced(self) -> Self {
+        Self { traced: false, ..self }
     }
 
     fn measured(
@@ -47,7 +55,12 @@ impl SimulatedRig {
         let mut sim = Simulation::new(board, workload.workload.clone(), setup);
         let policy = subject.governing.build(board)?;
         let mut governor = Governor::new(board.clone(), policy, subject.rails.clone(), &[]);
-        let mut meter = MeterSink { meter: Meter::new(board), counting: false };
+        let mut meter = MeterSink {
+            meter: Meter::new(board),
+            counting: false,
+            // One block is enough to look at.
+            tracer: (self.traced && job.block == 0).then(Tracer::default),
+        };
         // Where the ticks stand to the workload's phases is chance; it is the same for all subjects
         // of a block.
         let mut draw = self.draw(job, &[]);
@@ -56,6 +69,9 @@ impl SimulatedRig {
         let before = Known::of(&sim);
         meter.begin(&governor);
         self.walk(&mut governor, &mut sim, &mut meter, subject, workload.length)?;
+        if let Some(tracer) = &meter.tracer {
+            tracer.keep(job);
+        }
         let known = Known::of(&sim).since(&before);
         let mut measures = BTreeMap::new();
         for (index, measure) in self.agenda.measures.iter().enumerate() {
@@ -154,6 +170,7 @@ fn value(measure: &Measure, meter: &Meter, known: &Known, board: &Board) -> Opti
 struct MeterSink {
     meter: Meter,
     counting: bool,
+    tracer: Option<Tracer>,
 }
 
 impl MeterSink {
@@ -171,7 +188,11 @@ impl JournalSink for MeterSink {
             return Ok(());
         }
         let window = entry.sample().window;
-        for (index, (_, tick, _)) in entry.domains().enumerate() {
+        for (index, (name, tick, _)) in entry.domains().enumerate() {
+            if let Some(tracer) = &mut self.tracer {
+                let vote = tick.decision.level.map(|level| self.meter.kbps_of(index, level));
+                tracer.tick(index, name, window.end_ns, tick, vote);
+            }
             let ticked = Ticked {
                 span: window.end_ns.since(window.start_ns),
                 peak: tick.observation.measured.map(|measured| measured.peak_kbps),

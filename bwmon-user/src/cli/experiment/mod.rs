@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod run;
 mod sources;
+mod tune;
 
 use super::Answer;
 
@@ -23,6 +24,8 @@ pub(super) enum Verb {
     Compare(compare::Args),
     /// Put the shards of one plan together
     Merge(merge::Args),
+    /// Look for a policy's tunables on the model, with scenarios held out
+    Tune(tune::Args),
     /// Check an agenda and what it names, and print its plan; nothing runs
     Check(check::Args),
     /// The shipped agendas
@@ -35,6 +38,7 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
         Verb::Report(args) => report::main(&args),
         Verb::Compare(args) => compare::main(&args),
         Verb::Merge(args) => merge::main(&args),
+        Verb::Tune(args) => tune::main(&args),
         Verb::Check(args) => check::main(&args),
         Verb::List(args) => list::main(&args),
     }

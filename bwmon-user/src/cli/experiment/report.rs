@@ -2,8 +2,10 @@
 
 use crate::cli::Answer;
 use crate::cli::output::{json, line};
-use crate::experiment::{Judged, judge};
-use crate::lab::Folder;
+use crate::experiment::{Judged, Line, judge};
+use crate::lab::{Folder, run_name, traces_of};
+use crate::report;
+use anyhow::Context;
 use std::path::PathBuf;
 
 /// Arguments of `bwmon experiment report`.
@@ -32,22 +34,56 @@ pub(in crate::cli) struct Args {
 pub(super) enum Format {
     /// Tables for the terminal
     Text,
+    /// Tables for a mailing list or a comment
+    Markdown,
     /// All numbers, judged
     Json,
+    /// The judged numbers, one row each
+    Csv,
+    /// Every run and measure, one row each
+    RunsCsv,
+    /// One page with charts
+    Html,
 }
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let folder = Folder::open(&args.folder)?;
-    let judged = judge(folder.agenda(), &folder.lines()?)?;
-    print(&judged, if args.json { Format::Json } else { args.format })?;
+    let lines = folder.lines()?;
+    let judged = judge(folder.agenda(), &lines)?;
+    let format = if args.json { Format::Json } else { args.format };
+    let text = match format {
+        Format::Text => report::text(&judged),
+        Format::Markdown => report::markdown(&judged),
+        Format::Json => serde_json::to_string_pretty(&judged)?,
+        Format::Csv => report::csv(&judged),
+        Format::RunsCsv => report::runs_csv(&lines),
+        Format::Html => report::html(&judged, &traces(&folder, &lines)),
+    };
+    match &args.out {
+        Some(file) => std::fs::write(file, format!("{}\n", text.trim_end()))
+            .with_context(|| format!("cannot write {}", file.display()))?,
+        None => line(text.trim_end())?,
+    }
     Ok(Answer::Yes)
 }
 
-pub(super) fn print(judged: &Judged, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => line(&format!("{judged:?}")),
-        Format::Json => json(judged),
+/// What the first block looked like over time.
+fn traces(folder: &Folder, lines: &[Line]) -> Vec<report::Trace> {
+    let agenda = folder.agenda();
+    let all = Vec::new();
+    for line in lines.iter().filter(|line| line.block == 0) {
+        let at = agenda.workloads.iter().position(|workload| workload.name == line.workload);
+        let Some(at) = at else { continue };
+        let run = run_name(line.block, at, line.attempt, line.position);
+        for trace in traces_of(&folder.path().join("runs").join(run)) {
+            let _ = trace;
+        }
     }
+    all
+}
+
+pub(super) fn print(judged: &Judged, as_json: bool) -> anyhow::Result<()> {
+    if as_json { json(judged) } else { line(report::text(judged).trim_end()) }
 }
 
 /// A value for reading: three or four digits that mean something.

@@ -3,7 +3,7 @@
 mod gate;
 mod session;
 
-use super::report::{Format, print};
+use super::report::print;
 use crate::cli::Answer;
 use crate::cli::output::say;
 use crate::experiment::{Shard, judge};
@@ -71,7 +71,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let folder = open(&session, &text, plan, &out, args.resume)?;
     session.collect(&folder)?;
     let judged = judge(folder.agenda(), &folder.lines()?)?;
-    print(&judged, if args.json { Format::Json } else { Format::Text })?;
+    print(&judged, args.json)?;
     say(&format!("bwmon: results in {}", folder.path().display()));
     Ok(Answer::Yes)
 }
