@@ -103,7 +103,10 @@ impl Folder {
                 path.display()
             );
         }
-        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+        // The baseline against itself comes first, in a folder of its own.
+        let ours =
+            |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|e| e.file_name() == "aa");
+        if fs::read_dir(path).is_ok_and(|mut entries| entries.any(|entry| !ours(entry))) {
             bail!("{} is not empty; give another folder with --out", path.display());
         }
         let agenda = plan.agenda("agenda.toml", text)?;

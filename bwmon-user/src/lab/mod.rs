@@ -12,7 +12,7 @@ mod tune;
 pub use collect::{Todo, Work, collect, run_name};
 pub use folder::{FOLDER_SCHEMA, Folder, Plan, Writer, complete, sorted};
 pub use merge::merge;
-pub use prepared::{Prepared, Sources, UsedPolicy};
+pub use prepared::{Prepared, Sources, Unprepared, UsedPolicy};
 pub use rig::{Job, Outcome, Rig};
 pub use simulated::SimulatedRig;
 pub use trace::{DomainTrace, TRACE_FILE, TracePoint, Tracer, traces_of};

@@ -10,7 +10,7 @@ use crate::sim::{
     Calibration, CpufreqVotes, Measuring, SEED_TABLE, SeedTable, Shape, Stream, Workload,
 };
 use crate::units::{Kbps, Nanos};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,30 +97,61 @@ pub struct Prepared {
     pub(super) workloads: BTreeMap<String, PreparedWorkload>,
 }
 
+/// What an agenda names and what is not there, or does not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum Unprepared {
+    /// A subject: its place in the agenda.
+    #[error("subject {name}: {error:#}")]
+    Subject {
+        /// From 0.
+        at: usize,
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        error: anyhow::Error,
+    },
+    /// A workload: its place in the agenda.
+    #[error("workload {name}: {error:#}")]
+    Workload {
+        /// From 0.
+        at: usize,
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        error: anyhow::Error,
+    },
+    /// The board.
+    #[error(transparent)]
+    Board(#[from] anyhow::Error),
+}
+
 impl Prepared {
     /// Everything that `agenda` names, from `sources`.
     ///
     /// # Errors
     /// What is not there, or does not fit together, with the subject or workload that asks for it.
-    pub fn new(agenda: &Agenda, sources: &dyn Sources) -> anyhow::Result<Self> {
+    pub fn new(agenda: &Agenda, sources: &dyn Sources) -> Result<Self, Unprepared> {
         let physical = sources.board(agenda.board.as_deref().unwrap_or("sdm845"))?;
-        let table = SeedTable::parse("<built-in seed-sysbench.toml>", SEED_TABLE)?;
+        let table = SeedTable::parse("<built-in seed-sysbench.toml>", SEED_TABLE)
+            .map_err(anyhow::Error::from)?;
         // As in `sim::seed_table`: the costs are those of the table's own machine.
         let measured = sources.board(&table.board)?;
         let calibration = Calibration::from_table(&table, &measured);
         let mut prepared =
             Self { physical, calibration, subjects: BTreeMap::new(), workloads: BTreeMap::new() };
-        for subject in &agenda.subjects {
-            let made = prepared
-                .subject(agenda, subject, sources)
-                .with_context(|| format!("subject {}", subject.name))?;
-            prepared.subjects.insert(subject.name.clone(), made);
+        for (at, subject) in agenda.subjects.iter().enumerate() {
+            let name = subject.name.clone();
+            match prepared.subject(agenda, subject, sources) {
+                Ok(made) => prepared.subjects.insert(name, made),
+                Err(error) => return Err(Unprepared::Subject { at, name, error }),
+            };
         }
-        for workload in &agenda.workloads {
-            let made = prepared
-                .workload(workload, &table, sources)
-                .with_context(|| format!("workload {}", workload.name))?;
-            prepared.workloads.insert(workload.name.clone(), made);
+        for (at, workload) in agenda.workloads.iter().enumerate() {
+            let name = workload.name.clone();
+            match prepared.workload(workload, &table, sources) {
+                Ok(made) => prepared.workloads.insert(name, made),
+                Err(error) => return Err(Unprepared::Workload { at, name, error }),
+            };
         }
         Ok(prepared)
     }

@@ -1,11 +1,9 @@
 //! `bwmon experiment check`.
 
-use super::agendas::agenda_text;
-use super::sources::Files;
+use super::agendas::{agenda_text, prepare};
 use crate::cli::Answer;
 use crate::cli::output::{json, line};
 use crate::experiment::{Place, parse, plan};
-use crate::lab::Prepared;
 use serde_json::json as value;
 
 /// Arguments of `bwmon experiment check`.
@@ -24,7 +22,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let agenda = parse(&name, &text)?;
     let blocks = plan(&agenda);
     if agenda.place == Place::Simulator {
-        Prepared::new(&agenda, &Files)?;
+        prepare(&name, &text, &agenda)?;
     }
     if args.json {
         let order = blocks.iter().map(|block| {

@@ -64,7 +64,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     };
     let agenda = plan.agenda(&name, &text)?;
     let out = args.out.clone().unwrap_or_else(|| format!("{}.results", agenda.name).into());
-    let session = Session::new(agenda, args.jobs, args.dry_run)?;
+    let session = Session::new((&name, &text), agenda, args.jobs, args.dry_run)?;
     if args.aa && !gate::is_fit(&session, &text, &plan, &out, args.resume)? {
         return Ok(Answer::No);
     }

@@ -6,6 +6,7 @@ use crate::cli::common;
 use crate::cli::output::{json, line, say, table};
 use crate::experiment::search::{Choices, Score, Vary};
 use crate::lab::{Found, Search, Tried, search};
+use crate::policy::is_compiled_in;
 use crate::policy::script::{Param, Value, outline};
 use anyhow::bail;
 use std::sync::Arc;
@@ -73,6 +74,12 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     }
     if !(0.0..=100.0).contains(&args.max_loss_pct) {
         bail!("--max-loss-pct {} is not between 0 and 100", args.max_loss_pct);
+    }
+    if is_compiled_in(&args.policy) {
+        bail!(
+            "{} has no tunables to search for; `bwmon` is the kernel's rule as a script",
+            args.policy
+        );
     }
     let (params, _) = outline(&common::script(&args.policy)?)?;
     let cpus = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,5 +1,6 @@
 //! Running what is left of a plan: rigs, signals, the bar, and every result to its folder.
 
+use crate::cli::experiment::agendas::prepare;
 use crate::cli::experiment::progress::bar;
 use crate::cli::experiment::sources::Files;
 use crate::cli::output::say;
@@ -21,9 +22,15 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(agenda: Agenda, jobs: Option<u16>, dry_run: bool) -> anyhow::Result<Self> {
+    /// For `agenda`, whose text `text` is that of the file `file`.
+    pub(super) fn new(
+        (file, text): (&str, &str),
+        agenda: Agenda,
+        jobs: Option<u16>,
+        dry_run: bool,
+    ) -> anyhow::Result<Self> {
         let prepared = match agenda.place {
-            Place::Simulator => Some(Arc::new(Prepared::new(&agenda, &Files)?)),
+            Place::Simulator => Some(Arc::new(prepare(file, text, &agenda)?)),
             Place::Machine | Place::Ssh(_) => None,
         };
         if dry_run && prepared.is_some() {
