@@ -12,8 +12,8 @@ const WIDTH: f64 = 940.0;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 340.0;
 const ROW: f64 = 19.0;
-/// Room above for the direction, below for the ticks.
-const TOP: f64 = 22.0;
+/// Room above for ticks and direction, below for ticks.
+const TOP: f64 = 40.0;
 const FLOOR: f64 = 26.0;
 /// Characters of a name that are shown.
 const NAME: usize = 28;
@@ -59,9 +59,14 @@ pub(super) fn figure(view: &View<'_>, measure: &MeasureInfo) -> Markup {
                 }
                 @for tick in &scale.ticks {
                     line class="grid" x1=(px(x(*tick))) x2=(px(x(*tick))) y1=(px(TOP)) y2=(px(floor)) {}
-                    text class="middle" x=(px(x(*tick))) y=(px(floor + 16.0)) { (scale.label(*tick)) }
+                    // At both ends: a plot of many workloads is higher than a screen.
+                    @for y in [TOP - 6.0, floor + 16.0] {
+                        text class="middle" x=(px(x(*tick))) y=(px(y)) { (scale.label(*tick)) }
+                    }
                 }
-                text class="end" x=(px(LEFT - 12.0)) y=(px(floor + 16.0)) { (scale.unit) }
+                @for y in [TOP - 6.0, floor + 16.0] {
+                    text class="end" x=(px(LEFT - 12.0)) y=(px(y)) { (scale.unit) }
+                }
                 line class="zero" x1=(px(x(0.0))) x2=(px(x(0.0))) y1=(px(TOP)) y2=(px(floor)) {}
                 (direction(measure.better, x(0.0)))
                 @for (index, row) in rows.iter().enumerate() {
@@ -115,8 +120,8 @@ fn direction(better: Better, zero: f64) -> Markup {
         Better::Lower => ("← better", "worse →"),
     };
     html! {
-        text class="end" x=(px(zero - 8.0)) y=(px(TOP - 7.0)) { (left) }
-        text x=(px(zero + 8.0)) y=(px(TOP - 7.0)) { (right) }
+        text class="end" x=(px(zero - 8.0)) y=(px(TOP - 23.0)) { (left) }
+        text x=(px(zero + 8.0)) y=(px(TOP - 23.0)) { (right) }
     }
 }
 

@@ -35,7 +35,7 @@ pub fn html(judged: &Judged, traces: &[Trace]) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (judged.name) }
-                style { (PreEscaped(style::PAGE)) (PreEscaped(crate::chart::STYLE)) }
+                style { (PreEscaped(crate::chart::STYLE)) (PreEscaped(style::PAGE)) }
             }
             body { main { (body(view, traces)) } }
         }

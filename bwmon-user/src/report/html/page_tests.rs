@@ -36,8 +36,11 @@ fn checked(page: &str) -> Result<(), String> {
 fn trace(workload: &str, subject: &str, points: u64) -> Trace {
     let point = |i: u64| TracePoint {
         at: Nanos(i * 4 * Nanos::PER_MS),
-        bandwidth: (i % 50 != 49).then_some(Kbps((i * 7_919) % 4_000_000)),
-        vote: Some(Kbps(if i % 40 < 20 { 1_804_000 } else { 5_412_000 })),
+        bandwidth: (i % 1000 < 970).then_some(Kbps(match i % 500 {
+            ..200 => 300_000 + (i * 7_919) % 200_000,
+            phase => 3_000_000 + phase * 3_000 + (i * 7_919) % 700_000,
+        })),
+        vote: Some(Kbps(if (i + 490) % 500 < 200 { 1_804_000 } else { 5_412_000 })),
     };
     let (workload, subject, domain) = (workload.to_owned(), subject.to_owned(), "llcc".to_owned());
     Trace { workload, subject, domain, points: (0..points).map(point).collect() }
@@ -147,8 +150,9 @@ fn large() -> Judged {
                 let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
                 sorted.sort_by(f64::total_cmp);
                 let estimate = 100.0 * (gain - 1.0) + noise();
+                let benefit = if info.better == Better::Higher { estimate } else { -estimate };
                 let (low, high) = (estimate - 1.5 - noise(), estimate + 1.5 + noise());
-                let verdict = match estimate {
+                let verdict = match benefit {
                     ..-2.0 => Verdict::Worse,
                     ..0.5 => Verdict::Equivalent,
                     ..2.0 => Verdict::Undecided,

@@ -15,7 +15,7 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 24.0;
 const FLOOR: f64 = HEIGHT - 40.0;
 /// Width of a character of small text, and height of a line.
-const CHARACTER: f64 = 6.2;
+const CHARACTER: f64 = 6.8;
 const LINE: f64 = 13.0;
 /// Characters of a name that are shown.
 const NAME: usize = 18;
@@ -98,8 +98,12 @@ fn figure(view: &View<'_>, cost: &MeasureInfo, gain: &MeasureInfo, workload: &st
                 @for (index, point) in points.iter().enumerate() {
                     (mark(point, (cost, gain), front.contains(&index), (&x, &y)))
                 }
-                @for ((left, base), point) in names(&points, &at).into_iter().zip(&points).filter_map(|(l, p)| Some((l?, p))) {
-                    text class="name" x=(px(left)) y=(px(base)) { (short(point.subject, NAME)) }
+                @for (place, point) in names(&points, &at).into_iter().zip(&points) {
+                    @if let Some((x, base, end)) = place {
+                        text class=(format!("name {end}")) x=(px(x)) y=(px(base)) {
+                            (short(point.subject, NAME))
+                        }
+                    }
                 }
             }
         }
@@ -183,32 +187,47 @@ fn mark(
     }
 }
 
-/// Where each name stands beside its point, free of other points and names; `None` where there is
+/// Where a name stands, and which end of it that is.
+type Place = (f64, f64, &'static str);
+
+/// The place of each name beside its point, free of other points and names; `None` where there is
 /// no room: the legend has its shape.
-fn names(points: &[Point<'_>], at: &[(f64, f64)]) -> Vec<Option<(f64, f64)>> {
+fn names(points: &[Point<'_>], at: &[(f64, f64)]) -> Vec<Option<Place>> {
     // Left, top, right and bottom of what is taken.
     let mut taken: Vec<[f64; 4]> =
-        at.iter().map(|(x, y)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
+        at.iter().map(|(x, y)| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]).collect();
     let mut places = Vec::new();
     for (point, (x, y)) in points.iter().zip(at) {
         let length = short(point.subject, NAME).chars().count() as f64 * CHARACTER;
-        let starts = [
-            (x + 9.0, y + 4.0),
-            (x - 9.0 - length, y + 4.0),
-            (x - length / 2.0, y - 9.0),
-            (x - length / 2.0, y + 18.0),
-        ];
-        let place = starts.into_iter().find(|(left, base)| {
-            let [l, t, r, b] = [*left, base - LINE + 3.0, left + length, base + 3.0];
+        let free = candidates(*x, *y).into_iter().find_map(|(x, base, end)| {
+            let left = match end {
+                "end" => x - length,
+                "middle" => x - length / 2.0,
+                _ => x,
+            };
+            let [l, t, r, b] = [left, base - LINE + 3.0, left + length, base + 3.0];
             let inside = l >= LEFT && r <= WIDTH && t >= TOP - 8.0 && b <= FLOOR;
-            inside && !taken.iter().any(|o| overlap([l, t, r, b], *o))
+            let free = inside && !taken.iter().any(|other| overlap([l, t, r, b], *other));
+            free.then_some(((x, base, end), [l, t, r, b]))
         });
-        if let Some((left, base)) = place {
-            taken.push([left, base - LINE + 3.0, left + length, base + 3.0]);
-        }
-        places.push(place);
+        taken.extend(free.map(|(_, area)| area));
+        places.push(free.map(|(place, _)| place));
     }
     places
+}
+
+/// Beside a point, above, below, and at its corners.
+fn candidates(x: f64, y: f64) -> [Place; 8] {
+    [
+        (x + 9.0, y + 4.0, "start"),
+        (x - 9.0, y + 4.0, "end"),
+        (x, y - 9.0, "middle"),
+        (x, y + 18.0, "middle"),
+        (x + 6.0, y + 16.0, "start"),
+        (x - 6.0, y - 8.0, "end"),
+        (x + 6.0, y - 8.0, "start"),
+        (x - 6.0, y + 16.0, "end"),
+    ]
 }
 
 fn overlap([l, t, r, b]: [f64; 4], [ol, ot, or, ob]: [f64; 4]) -> bool {
@@ -238,14 +257,23 @@ mod tests {
     #[test]
     fn names_of_points_at_one_place_do_not_lie_on_each_other() {
         let point = |subject| Point { subject, place: 0, x: [1.0; 3], y: [1.0; 3] };
-        let points = ["aa", "bb", "cc", "dd", "ee"].map(point);
-        let placed = names(&points, &[(200.0, 100.0); 5]);
-        // Right, left, above, below; the fifth has no room.
-        let expected = [(209.0, 104.0), (178.6, 104.0), (193.8, 91.0), (193.8, 118.0)];
-        for (got, expected) in placed.iter().zip(expected) {
-            let (x, y) = got.unwrap();
-            assert!((x - expected.0).abs() < 1e-9 && (y - expected.1).abs() < 1e-9, "{got:?}");
-        }
-        assert_eq!(placed[4], None);
+        let points = ["aa", "bb", "cc", "dd"].map(point);
+        let placed = names(&points, &[(200.0, 100.0); 4]);
+        let expected = [
+            (209.0, 104.0, "start"),
+            (191.0, 104.0, "end"),
+            (200.0, 91.0, "middle"),
+            (200.0, 118.0, "middle"),
+        ];
+        assert_eq!(placed, expected.map(Some));
+    }
+
+    // The plot ends at 360: from 355 no name of two characters fits to the right.
+    #[test]
+    fn a_name_without_room_to_the_right_stands_to_the_left_and_one_without_any_is_left_out() {
+        let point = |subject| Point { subject, place: 0, x: [1.0; 3], y: [1.0; 3] };
+        assert_eq!(names(&[point("aa")], &[(355.0, 100.0)]), [Some((346.0, 104.0, "end"))]);
+        let crowd: Vec<Point<'_>> = (0..9).map(|_| point("abcdefghij")).collect();
+        assert!(names(&crowd, &[(200.0, 100.0); 9]).contains(&None));
     }
 }

@@ -49,6 +49,7 @@ svg{max-width:100%;height:auto;display:block}
 .chart text{fill:var(--soft)}
 .chart .title{fill:var(--ink);font-weight:600;font-size:12px}
 .chart .name,.chart .number{fill:var(--ink)}
+.chart .name{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}
 .chart .end{text-anchor:end}
 .chart .middle{text-anchor:middle}
 .chart .grid,.chart .rule{stroke:var(--grid)}
@@ -57,7 +58,7 @@ svg{max-width:100%;height:auto;display:block}
 .s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}
 .s4{--c:var(--s4)}.s5{--c:var(--s5)}.s6{--c:var(--s6)}
 .box{fill:var(--c);fill-opacity:.22;stroke:none}
-.dots{stroke:var(--c);stroke-width:4;stroke-linecap:round;stroke-opacity:.7;fill:none}
+.dots{stroke:var(--c);stroke-width:4;stroke-linecap:round;stroke-opacity:.85;fill:none}
 .median{stroke:var(--ink);stroke-width:2}
 .spread{stroke:var(--c);fill:none;stroke-opacity:.7}
 .shape{stroke:var(--c);stroke-width:1.8;fill:var(--paper)}
@@ -68,6 +69,7 @@ svg{max-width:100%;height:auto;display:block}
 .equivalent,.undecided{--v:var(--even);--f:var(--paper)}
 .chart .interval{stroke:var(--v);stroke-width:1.8;fill:none}
 .estimate{stroke:var(--v);stroke-width:1.8;fill:var(--f)}
+.bwmon .step0{stroke-width:1.3}
 @media print{nav{display:none}main{max-width:none;padding:0}h2,h3{break-after:avoid}
 .wide{overflow:visible}.wide svg{max-width:100%}body{font-size:12px}}
 ";
