@@ -17,6 +17,7 @@ pub fn markdown(judged: &Judged) -> String {
         format!("# {}", judged.name),
         wrapped(&judged.what, WIDTH, ""),
         wrapped(&words::setting(judged), WIDTH, ""),
+        wrapped(&words::tally(&view), WIDTH, ""),
     ];
     for measure in view.measures(true) {
         parts.push(format!("## {}", measure.name));

@@ -14,8 +14,12 @@ pub fn text(judged: &Judged) -> String {
     let judged = &cleaned(judged);
     let view = View::new(judged);
     let mut parts = vec![
-        [wrapped(&format!("{}: {}", judged.name, judged.what), WIDTH, ""), words::setting(judged)]
-            .join("\n"),
+        [
+            wrapped(&format!("{}: {}", judged.name, judged.what), WIDTH, ""),
+            words::setting(judged),
+            words::tally(&view),
+        ]
+        .join("\n"),
     ];
     for measure in view.measures(true) {
         parts.push(format!("{}\n\n{}", words::measure(measure), table_of(&view, measure, in_full)));

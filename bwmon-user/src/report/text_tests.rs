@@ -10,6 +10,7 @@ fn workloads_are_rows_and_subjects_are_columns() {
     let expected = "\
 seed-table: does adaptive carry more than V?
 Place: simulator. Blocks per workload: 20. Baseline: V.
+2 primary comparisons: 1 better, 0 worse, 0 equivalent, 1 undecided.
 
 throughput (kB/s, more is better; smallest effect of interest 1 %)
 

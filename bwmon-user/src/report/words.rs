@@ -12,6 +12,32 @@ pub(super) fn setting(judged: &Judged) -> String {
     )
 }
 
+/// What the primary measures say, counted.
+pub(super) fn tally(view: &View<'_>) -> String {
+    let judged = view.judged;
+    let mut counts = [0u64; 4];
+    for measure in view.measures(true) {
+        for workload in &judged.workloads {
+            for subject in view.others() {
+                let Some(effect) = view.effect(workload, &measure.name, subject) else { continue };
+                let [better, worse, equivalent, undecided] = &mut counts;
+                *match effect.verdict {
+                    Verdict::Better => better,
+                    Verdict::Worse => worse,
+                    Verdict::Equivalent => equivalent,
+                    Verdict::Undecided => undecided,
+                } += 1;
+            }
+        }
+    }
+    let [better, worse, equivalent, undecided] = counts;
+    format!(
+        "{} primary comparisons: {better} better, {worse} worse, {equivalent} equivalent, \
+         {undecided} undecided.",
+        counts.iter().sum::<u64>()
+    )
+}
+
 /// What the numbers are.
 pub(super) fn method(judged: &Judged) -> String {
     let level = (100.0 - judged.confidence_pct) / 100.0;
