@@ -2,6 +2,7 @@
 
 mod collect;
 mod folder;
+pub mod machine;
 mod merge;
 mod prepared;
 mod rig;
