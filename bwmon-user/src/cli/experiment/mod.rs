@@ -7,6 +7,7 @@ mod list;
 mod merge;
 mod progress;
 mod report;
+mod restore;
 mod run;
 mod sources;
 mod tune;
@@ -28,6 +29,8 @@ pub(super) enum Verb {
     Tune(tune::Args),
     /// Check an agenda and what it names, and print its plan; nothing runs
     Check(check::Args),
+    /// Put back what an experiment that was killed had changed on a machine
+    Restore(restore::Args),
     /// The shipped agendas
     List(list::Args),
 }
@@ -40,6 +43,7 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
         Verb::Merge(args) => merge::main(&args),
         Verb::Tune(args) => tune::main(&args),
         Verb::Check(args) => check::main(&args),
+        Verb::Restore(args) => restore::main(&args),
         Verb::List(args) => list::main(&args),
     }
 }

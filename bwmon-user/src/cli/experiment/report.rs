@@ -3,8 +3,9 @@
 use crate::cli::Answer;
 use crate::cli::output::{json, line};
 use crate::experiment::{Judged, Line, judge};
-use crate::lab::{Folder, run_name, traces_of};
+use crate::lab::{Folder, TracePoint, run_name, traces_of};
 use crate::report;
+use crate::units::{Kbps, Nanos};
 use anyhow::Context;
 use std::path::PathBuf;
 
@@ -70,13 +71,23 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
 /// What the first block looked like over time.
 fn traces(folder: &Folder, lines: &[Line]) -> Vec<report::Trace> {
     let agenda = folder.agenda();
-    let all = Vec::new();
+    let mut all = Vec::new();
     for line in lines.iter().filter(|line| line.block == 0) {
         let at = agenda.workloads.iter().position(|workload| workload.name == line.workload);
         let Some(at) = at else { continue };
         let run = run_name(line.block, at, line.attempt, line.position);
         for trace in traces_of(&folder.path().join("runs").join(run)) {
-            let _ = trace;
+            let point = |point: &TracePoint| report::TracePoint {
+                at: Nanos((point.ms * Nanos::PER_MS as f64) as u64),
+                bandwidth: point.peak_kbps.map(Kbps),
+                vote: point.vote_kbps.map(Kbps),
+            };
+            all.push(report::Trace {
+                workload: line.workload.clone(),
+                subject: line.subject.clone(),
+                points: trace.points.iter().map(point).collect(),
+                domain: trace.domain,
+            });
         }
     }
     all

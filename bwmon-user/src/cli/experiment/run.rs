@@ -48,6 +48,12 @@ pub(in crate::cli) struct Args {
     /// On a machine: decide and measure, change nothing
     #[arg(long)]
     dry_run: bool,
+    /// Look for /sys, /proc and /dev under this folder (a fake tree, for tests)
+    #[arg(long, value_name = "DIR", default_value = "/", hide_short_help = true)]
+    root: PathBuf,
+    /// Where agents have their lock and their restore file
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    state_dir: Option<PathBuf>,
     /// Print the judged results as JSON
     #[arg(long)]
     json: bool,
@@ -64,7 +70,7 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     };
     let agenda = plan.agenda(&name, &text)?;
     let out = args.out.clone().unwrap_or_else(|| format!("{}.results", agenda.name).into());
-    let session = Session::new((&name, &text), agenda, args.jobs, args.dry_run)?;
+    let session = Session::new(args, &name, &text, agenda)?;
     if args.aa && !gate::is_fit(&session, &text, &plan, &out, args.resume)? {
         return Ok(Answer::No);
     }
@@ -85,7 +91,7 @@ fn open(
     resume: bool,
 ) -> anyhow::Result<Folder> {
     if !resume || !out.join("plan.json").exists() {
-        return Folder::create(out, text, plan, &session.environment()?);
+        return Folder::create(out, text, plan, &session.environment(out)?);
     }
     let folder = Folder::open(out)?;
     let asked = Plan { program: folder.plan().program.clone(), ..plan };
