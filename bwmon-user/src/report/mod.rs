@@ -1,5 +1,5 @@
-//! Reports: what an experiment says, for a terminal ([`text`]), a mailing list ([`markdown`]),
-//! scripts ([`csv`], [`runs_csv`]) and a browser ([`html`]). JSON is [`Judged`] itself.
+//! Reports: what an experiment says, for a terminal ([`text()`]), a mailing list ([`markdown()`]),
+//! scripts ([`csv()`], [`runs_csv()`]) and a browser ([`html()`]). JSON is [`Judged`] itself.
 //!
 //! Values in, a string out. People read numbers rounded to four digits; scripts read them exactly.
 //! What is not known is said to be unknown (an empty field in CSV), never 0.

@@ -41,7 +41,8 @@ fn figure(view: &View<'_>, measure: &MeasureInfo, workload: &str) -> Markup {
         return html! { figure { figcaption { (workload) } p.detail { "nothing known" } } };
     }
     let longest = names.iter().map(|name| name.chars().count().min(NAME)).max().unwrap_or(0);
-    let left = longest.max(4) as f64 * CHARACTER + 10.0;
+    // Nine characters leave room for a unit beside a tick at the very left.
+    let left = longest.max(9) as f64 * CHARACTER + 10.0;
     let scale = Scale::over(values(), &measure.unit, 4.0);
     let floor = names.len() as f64 * ROW + 6.0;
     let x = |value: f64| left + scale.share(value) * (WIDTH - left - RIGHT);
@@ -56,7 +57,7 @@ fn figure(view: &View<'_>, measure: &MeasureInfo, workload: &str) -> Markup {
                     line class="grid" x1=(px(x(*tick))) x2=(px(x(*tick))) y1="0" y2=(px(floor)) {}
                     text class="middle" x=(px(x(*tick))) y=(px(floor + 16.0)) { (scale.label(*tick)) }
                 }
-                text class="end" x=(px(left - 10.0)) y=(px(floor + 16.0)) { (scale.unit) }
+                text x="0" y=(px(floor + 16.0)) { (scale.unit) }
                 @for (index, (name, cell)) in cells.iter().enumerate() {
                     @let y = (index as f64 + 0.5) * ROW + 3.0;
                     text class="end name" x=(px(left - 10.0)) y=(px(y + 4.0)) { (short(name, NAME)) }

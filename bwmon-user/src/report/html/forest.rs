@@ -65,7 +65,7 @@ pub(super) fn figure(view: &View<'_>, measure: &MeasureInfo) -> Markup {
                     }
                 }
                 @for y in [TOP - 6.0, floor + 16.0] {
-                    text class="end" x=(px(LEFT - 12.0)) y=(px(y)) { (scale.unit) }
+                    text class="end" x=(px(LEFT - 34.0)) y=(px(y)) { (scale.unit) }
                 }
                 line class="zero" x1=(px(x(0.0))) x2=(px(x(0.0))) y1=(px(TOP)) y2=(px(floor)) {}
                 (direction(measure.better, x(0.0)))

@@ -6,12 +6,12 @@ pub(super) const PAGE: &str = "
 :root{color-scheme:light dark;
 --paper:#fff;--ink:#1f2328;--soft:#57606a;--line:#d0d7de;--grid:#e6eaee;--tint:#f6f8fa;
 --band:#8c959f2e;--zero:#1f2328;--link:#0969da;
---s0:#57606a;--s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b0548d;--s5:#b37700;--s6:#2f9fd8;
+--s0:#57606a;--s1:#0072b2;--s2:#d55e00;--s3:#009e73;--s4:#b0548d;--s5:#c98a00;--s6:#2f9fd8;
 --better:#00613f;--worse:#a63d00;--even:#57606a}
 @media (prefers-color-scheme:dark){:root{
 --paper:#0d1117;--ink:#e6edf3;--soft:#9ea7b3;--line:#30363d;--grid:#242a33;--tint:#161b22;
 --band:#8b949e38;--zero:#e6edf3;--link:#58a6ff;
---s0:#a5adb8;--s1:#4aa8e0;--s2:#f0883e;--s3:#2cc79b;--s4:#e09bc6;--s5:#e6b84d;--s6:#8fd0f7;
+--s0:#a5adb8;--s1:#4aa8e0;--s2:#f0883e;--s3:#2cc79b;--s4:#e09bc6;--s5:#f0cf5a;--s6:#8fd0f7;
 --better:#3fd0a0;--worse:#ff9f5a;--even:#9ea7b3}}
 body{margin:0;background:var(--paper);color:var(--ink);
 font:15px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif}

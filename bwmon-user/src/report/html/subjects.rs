@@ -5,9 +5,9 @@ use super::px;
 use crate::report::view::View;
 use maud::{Markup, html};
 
-/// Colours besides the baseline's grey, and shapes.
+/// Colours besides the baseline's grey, and shapes besides its disc: thirty subjects differ.
 const COLOURS: usize = 6;
-const SHAPES: usize = 6;
+const SHAPES: usize = 5;
 
 /// The place of a subject in the experiment's list.
 pub(super) fn place(view: &View<'_>, subject: &str) -> usize {
@@ -28,12 +28,12 @@ pub(super) fn shape(place: usize, x: f64, y: f64) -> String {
         let corners = corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy)));
         format!("M{}Z", corners.collect::<Vec<_>>().join("L"))
     };
-    match place % SHAPES {
-        0 => format!("M{} {}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z", px(x - 4.5), px(y)),
-        1 => polygon(&[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)]),
-        2 => polygon(&[(0.0, -5.5), (5.0, 4.0), (-5.0, 4.0)]),
-        3 => polygon(&[(0.0, -5.8), (5.8, 0.0), (0.0, 5.8), (-5.8, 0.0)]),
-        4 => polygon(&[(0.0, 5.5), (5.0, -4.0), (-5.0, -4.0)]),
+    match place.checked_sub(1).map(|other| other % SHAPES + 1) {
+        None => format!("M{} {}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z", px(x - 4.5), px(y)),
+        Some(1) => polygon(&[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)]),
+        Some(2) => polygon(&[(0.0, -5.5), (5.0, 4.0), (-5.0, 4.0)]),
+        Some(3) => polygon(&[(0.0, -5.8), (5.8, 0.0), (0.0, 5.8), (-5.8, 0.0)]),
+        Some(4) => polygon(&[(0.0, 5.5), (5.0, -4.0), (-5.0, -4.0)]),
         _ => {
             let (a, b) = (1.8, 5.5);
             polygon(&[
@@ -81,8 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_colour_differ_in_shape() {
-        assert_ne!(shape(1, 0.0, 0.0), shape(7 + 1, 0.0, 0.0));
+    fn thirty_subjects_and_the_baseline_differ_in_colour_or_shape() {
+        let looks = (0..31).map(|place| (class(place), shape(place, 0.0, 0.0)));
+        assert_eq!(looks.collect::<std::collections::BTreeSet<_>>().len(), 31);
         assert_eq!(shape(1, 10.0, 10.0), "M6 6L14 6L14 14L6 14Z");
     }
 }
