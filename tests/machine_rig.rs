@@ -242,6 +242,14 @@ fn warm_up_and_repetitions_run_and_the_median_counts() {
 }
 
 #[test]
+fn a_command_runs_on_the_cpus_that_it_is_bound_to() {
+    let work = format!("{}cpus = \"0\"\n", workload("grep Cpus_allowed_list /proc/self/status"));
+    let cpus = SCORE.replace("score=(\\S+)", "list:\\s+([0-9,-]+)");
+    let lab = Lab::new(&format!("{NONE}{work}{cpus}"));
+    assert_eq!(lab.done().measures["score"], 0.0);
+}
+
+#[test]
 fn energy_is_what_the_counters_counted_while_the_command_ran() {
     let work = workload("echo 250000 > sys/class/powercap/intel-rapl:0/energy_uj");
     let energy =
