@@ -13,6 +13,9 @@ pub mod allocations;
 // One error for one place in an operator's text.
 pub mod diag;
 
+// Tables of plain text, and numbers to read in them.
+pub mod text_table;
+
 // The board: monitors, domains, OPP tables; board files; the built-in boards.
 pub mod board;
 
@@ -69,6 +72,9 @@ pub mod spec;
 
 // Experiments: agendas, plans, results, and what they say.
 pub mod experiment;
+
+// What an experiment's judged results look like: text, Markdown, CSV and one page of HTML; pure.
+pub mod report;
 
 // A journal behind the doors.
 pub mod replay;

@@ -3,6 +3,9 @@
 
 mod narrator;
 mod reload;
+mod stopping;
+
+pub use stopping::stop_on_signals;
 
 pub use reload::Reload;
 

@@ -94,7 +94,7 @@ fn steps(top: f64) -> impl Iterator<Item = f64> {
 }
 
 /// The smallest round step of which at most `most` fit below `top`.
-fn step(top: f64, most: f64) -> f64 {
+pub(crate) fn step(top: f64, most: f64) -> f64 {
     steps(top).find(|step| (top / step + 1e-9).floor() <= most).unwrap_or(top)
 }
 

@@ -22,7 +22,9 @@ mod samples;
 
 use crate::units::Nanos;
 
+pub(crate) use axis::step;
 pub use svg::svg;
+pub(crate) use svg::{Inline, STYLE, inline};
 pub use text::text;
 
 /// One picture: what was measured and what was asked for, over one stretch of time.

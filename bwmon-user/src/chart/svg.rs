@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 24.0;
+/// Height of a plot in a document of its own.
 const PLOT_HEIGHT: f64 = 170.0;
 /// Height of a line of small text.
 const LINE: f64 = 16.0;
@@ -20,7 +21,7 @@ const TICK_EVERY: f64 = 110.0;
 
 /// Colours: blue traffic, orange and purple votes, green and grey lines; votes and lines also
 /// differ in their dashes.
-const STYLE: &str = "\
+pub(crate) const STYLE: &str = "\
 .bwmon{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif}
 .bwmon text{fill:#424a53}
 .bwmon .paper{fill:#fff}
@@ -57,10 +58,10 @@ const STYLE: &str = "\
 /// A series of more points than the plot has half pixels is reduced like columns of text: the
 /// highest value of each half pixel is drawn. A stretch in which an area is unknown is shaded.
 pub fn svg(charts: &[Chart], width: u32) -> String {
-    let mut drawing =
-        Drawing { out: String::new(), width: f64::from(width.clamp(320, 4_000)), y: 8.0 };
+    let mut drawing = Drawing::new(width, PLOT_HEIGHT);
     for chart in charts {
-        drawing.panel(chart);
+        let most = (drawing.plot_width() * 2.0) as usize;
+        drawing.panel(chart, most, chart.highest());
     }
     if charts.is_empty() {
         drawing.text("", LEFT, drawing.y + LINE, "nothing to show");
@@ -78,10 +79,37 @@ pub fn svg(charts: &[Chart], width: u32) -> String {
     )
 }
 
+/// How a chart is drawn inside of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inline {
+    /// Pixels, 320 to 4000.
+    pub(crate) width: u32,
+    /// Height of the plot alone.
+    pub(crate) plot_height: f64,
+    /// A series of more points is reduced to so many columns.
+    pub(crate) columns: usize,
+    /// The axis reaches so far at least, so that charts beside each other can be compared.
+    pub(crate) highest: f64,
+}
+
+/// A chart as an SVG element for a page that has [`STYLE`] once.
+pub(crate) fn inline(chart: &Chart, how: &Inline) -> String {
+    let mut drawing = Drawing::new(how.width, how.plot_height);
+    drawing.panel(chart, how.columns, chart.highest().max(how.highest));
+    let (width, height) = (drawing.width, drawing.y.ceil());
+    format!(
+        "<svg class=\"bwmon\" role=\"group\" aria-label=\"{}\" width=\"{width}\" \
+         height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n{}</svg>\n",
+        escaped(&chart.title),
+        drawing.out,
+    )
+}
+
 /// The document so far, and where the next thing goes.
 struct Drawing {
     out: String,
     width: f64,
+    plot_height: f64,
     y: f64,
 }
 
@@ -89,6 +117,7 @@ struct Drawing {
 #[derive(Clone, Copy)]
 struct Plot {
     width: f64,
+    height: f64,
     top: f64,
 }
 
@@ -98,15 +127,24 @@ impl Plot {
     }
 
     fn y(self, share: f64) -> f64 {
-        self.top + (1.0 - share) * PLOT_HEIGHT
+        self.top + (1.0 - share) * self.height
     }
 
     fn floor(self) -> f64 {
-        self.top + PLOT_HEIGHT
+        self.top + self.height
     }
 }
 
 impl Drawing {
+    fn new(width: u32, plot_height: f64) -> Self {
+        let width = f64::from(width.clamp(320, 4_000));
+        Self { out: String::new(), width, plot_height, y: 8.0 }
+    }
+
+    fn plot_width(&self) -> f64 {
+        self.width - LEFT - RIGHT
+    }
+
     /// Writing into a `String` cannot fail.
     fn write(&mut self, what: std::fmt::Arguments<'_>) {
         let _ = self.out.write_fmt(what);
@@ -126,13 +164,13 @@ impl Drawing {
         ));
     }
 
-    fn panel(&mut self, chart: &Chart) {
+    /// A chart with at most `most` columns of values, its axis for values up to `highest`.
+    fn panel(&mut self, chart: &Chart, most: usize, highest: f64) {
         self.write(format_args!("<g role=\"img\"><title>{}</title>\n", escaped(&chart.title)));
         let room = ((self.width - LEFT) / TITLE_CHARACTER) as usize;
         self.text("title", LEFT, self.y + 16.0, &shortened(&chart.title, room, '…'));
         self.y += 24.0;
         let names = classes(&chart.series);
-        let most = ((self.width - LEFT - RIGHT) * 2.0) as usize;
         let curves: Vec<Vec<Run>> =
             chart.series.iter().map(|series| runs(series, chart.span(), most)).collect();
         let unknown: Vec<Run> = chart
@@ -145,15 +183,16 @@ impl Drawing {
             .collect();
         self.legend(chart, &names, !unknown.is_empty());
         let (labels, strip) = self.mark_labels(chart);
-        let plot = Plot { width: self.width - LEFT - RIGHT, top: self.y + strip + 4.0 };
-        let axis = Axis::values(chart.highest(), chart.unit);
+        let top = self.y + strip + 4.0;
+        let plot = Plot { width: self.plot_width(), height: self.plot_height, top };
+        let axis = Axis::values(highest, chart.unit);
         self.axes(chart, &axis, plot);
         for run in unknown {
             let (x, width) = (plot.x(run.from), (run.to - run.from) * plot.width);
             self.write(format_args!(
                 "<rect class=\"unknown\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" \
-                 height=\"{PLOT_HEIGHT}\"><title>unknown</title></rect>\n",
-                plot.top
+                 height=\"{}\"><title>unknown</title></rect>\n",
+                plot.top, plot.height
             ));
         }
         let curves: Vec<_> = chart.series.iter().zip(curves).zip(names).collect();
@@ -211,7 +250,7 @@ impl Drawing {
         let wanted: Vec<Label> = marks
             .iter()
             .map(|mark| Label {
-                at: LEFT + share(mark.at.0, chart) * (self.width - LEFT - RIGHT),
+                at: LEFT + share(mark.at.0, chart) * self.plot_width(),
                 length: 3.0 + mark.label.chars().count() as f64 * CHARACTER,
             })
             .collect();

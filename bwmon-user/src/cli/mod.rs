@@ -5,6 +5,7 @@ mod calibrate;
 mod choose;
 mod common;
 mod doctor;
+mod experiment;
 mod output;
 mod policy;
 mod products;
@@ -60,6 +61,9 @@ enum Verb {
     /// Develop policies
     #[command(subcommand)]
     Policy(policy::Verb),
+    /// Compare governors: run an agenda, judge its results, report them
+    #[command(subcommand)]
+    Experiment(experiment::Verb),
     /// Put back what an agent changed and could not put back itself
     Restore(restore::Args),
 }
@@ -76,6 +80,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::main(args),
         Verb::Watch(args) => watch::main(args),
         Verb::Policy(verb) => policy::main(verb),
+        Verb::Experiment(verb) => experiment::main(verb),
         Verb::Restore(args) => restore::main(args),
     };
     match answer {

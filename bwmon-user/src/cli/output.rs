@@ -1,8 +1,9 @@
 //! Printing: tables, JSON, and the end of a pipe.
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+
+pub(super) use crate::text_table::{grouped, table};
 
 /// Prints `text` and a line end on stdout.
 ///
@@ -43,46 +44,7 @@ pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A table with a header and no frame; columns named in `right` stand to the right.
-pub(super) fn table(header: &[&str], right: &[&str], rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
-    for (column, name) in table.column_iter_mut().zip(header) {
-        if right.contains(name) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.add_rows(rows);
-    let text = table.to_string();
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n")
-}
-
-/// A number with thin groups of three, for reading.
-pub(super) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A number that may be unknown.
 pub(super) fn or_unknown(n: Option<u64>) -> String {
     n.map_or_else(|| "unknown".to_owned(), grouped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three_from_the_right() {
-        let shown: Vec<String> = [0, 999, 1_000, 25_497_600].map(grouped).into();
-        assert_eq!(shown, ["0", "999", "1 000", "25 497 600"]);
-    }
 }

@@ -228,8 +228,13 @@ pub enum From {
     /// Energy while the command ran, in joules, from powercap zones (RAPL) or hwmon energy inputs
     /// whose name contains this; empty for all packages.
     Energy(String),
-    /// What the workload moved on the model, in kB/s.
-    Throughput,
+    /// The model's own knowledge, whoever votes and whether an agent looks or not.
+    Model {
+        /// What of it.
+        what: ModelMeasure,
+        /// Of this clock or domain; `None` for the throughput.
+        domain: Option<String>,
+    },
 }
 
 /// What a journal tells about a domain.
@@ -255,6 +260,42 @@ pub enum JournalMeasure {
     ReactionUsP99,
     /// Faults of the policy.
     Faults,
+}
+
+/// What the model knows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelMeasure {
+    /// What the workload moved, in kB/s.
+    #[serde(rename = "throughput_kBps")]
+    ThroughputKbps,
+    /// Mean level in force of a clock, by all voters, in kB/s.
+    #[serde(rename = "mean_vote_kBps")]
+    MeanVoteKbps,
+    /// Level in force of a clock over time, while the CPUs are not powered down: the proxy for power.
+    #[serde(rename = "vote_integral_kBps_s")]
+    VoteIntegralKbpsS,
+    /// Changes of a clock's level.
+    Transitions,
+    /// Time in which a governed domain's clock held traffic back, in ms.
+    BelowDemandMs,
+}
+
+impl ModelMeasure {
+    /// The unit of its values.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::ThroughputKbps | Self::MeanVoteKbps => "kBps",
+            Self::VoteIntegralKbpsS => "kBps s",
+            Self::Transitions => "changes",
+            Self::BelowDemandMs => "ms",
+        }
+    }
+
+    /// Whether values of 0 are ordinary, so that ratios say nothing.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Transitions | Self::BelowDemandMs)
+    }
 }
 
 /// Which way is good.

@@ -79,6 +79,11 @@ impl Meter {
         }
     }
 
+    /// What `level` of the domain number `domain` carries, in kB/s; 0 without such a domain.
+    pub fn kbps_of(&self, domain: usize, level: Level) -> u64 {
+        self.domains.get(domain).map_or(0, |figures| figures.table.kbps_of(level).0)
+    }
+
     /// A figure of `domain`; of all domains their sum, for reaction times the greatest. `None` where
     /// it is unknown: nothing was read, nothing voted, nothing late, no such domain.
     pub fn figure(&self, what: JournalMeasure, domain: Option<&str>) -> Option<f64> {

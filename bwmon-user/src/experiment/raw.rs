@@ -1,6 +1,6 @@
 //! An agenda as it is written, before it is checked.
 
-use super::agenda::{Better, JournalMeasure};
+use super::agenda::{Better, JournalMeasure, ModelMeasure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -117,8 +117,7 @@ pub(super) struct RawMeasure {
     #[serde(default)]
     pub(super) wall_time: bool,
     pub(super) energy: Option<String>,
-    #[serde(default)]
-    pub(super) throughput: bool,
+    pub(super) model: Option<ModelMeasure>,
     pub(super) smallest_effect_pct: Option<Spanned<f64>>,
     pub(super) smallest_effect: Option<Spanned<f64>>,
 }

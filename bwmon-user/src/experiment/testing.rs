@@ -1,8 +1,8 @@
 //! Small agendas for tests.
 
 use super::agenda::{
-    Agenda, Better, Compare, From, Judging, Limits, Measure, Place, Rig, Subject, SubjectKind,
-    Workload, WorkloadKind,
+    Agenda, Better, Compare, From, Judging, Limits, Measure, ModelMeasure, Place, Rig, Subject,
+    SubjectKind, Workload, WorkloadKind,
 };
 
 /// So many subjects `s0`…, workloads `w0`… and blocks; one measure, `rate`, higher is better, 1 %.
@@ -37,7 +37,7 @@ pub(crate) fn agenda(subjects: usize, workloads: usize, blocks: u32) -> Agenda {
         measures: vec![Measure {
             name: "rate".to_owned(),
             unit: "kBps".to_owned(),
-            from: From::Throughput,
+            from: From::Model { what: ModelMeasure::ThroughputKbps, domain: None },
             better: Better::Higher,
             primary: true,
             compare: Compare::Ratio { smallest_effect_pct: 1.0 },

@@ -6,6 +6,7 @@ mod fault;
 mod ladder;
 pub mod library;
 mod native;
+mod none;
 mod per_domain;
 mod proposal;
 pub mod script;
@@ -17,6 +18,7 @@ pub use event::PolicyEvent;
 pub use fault::{FaultKind, PolicyFault};
 pub use ladder::{Fall, Ladder};
 pub use native::Mainline;
+pub use none::NoGovernor;
 pub use per_domain::{Part, PerDomain};
 pub use proposal::{Ask, MAX_WHY, Proposal, Why};
 

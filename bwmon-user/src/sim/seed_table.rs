@@ -9,8 +9,7 @@ use crate::board::Board;
 use crate::decide::{Rails, Unvoted};
 use crate::diag::Diagnostic;
 use crate::governor::Governor;
-use crate::observe::Observation;
-use crate::policy::{Ask, Policy, PolicyFault, PolicySpec, Proposal};
+use crate::policy::{NoGovernor, Policy, PolicySpec};
 use crate::ports::NoJournal;
 use crate::run::{Doors, Pace, run};
 use crate::units::Nanos;
@@ -235,21 +234,6 @@ impl Bench<'_> {
             clocks,
         }
     }
-}
-
-/// Nobody governs: cpufreq's votes, or none, are all there is.
-struct NoGovernor;
-
-impl Policy for NoGovernor {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn decide(&mut self, _: &[Observation], _: usize) -> Result<Proposal, PolicyFault> {
-        Ok(Proposal::new(Ask::Hold, ""))
-    }
-
-    fn reset(&mut self, _: usize) {}
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let picked = args.choice.asked(&Root::default(), None)?;
     let board = Arc::new(board(&args, &picked)?);
     let workload = match &args.scenario {
-        Some(file) => scenario::parse(file, &common::text_of(file)?, &mut load_trace)?,
+        Some(file) => scenario_file(file)?,
         None => named_workload(&args.workload)?,
     };
     let fitted = args.choice.fit(&picked, &board, Unvoted::Top)?;
@@ -222,6 +222,15 @@ fn print(args: &Args, sink: &Sink, report: &Report) -> anyhow::Result<Answer> {
         line(&then::told(note))?;
     }
     Ok(Answer::Yes)
+}
+
+/// The traffic called `name`: a scenario file, or a built-in one.
+pub(super) fn traffic(name: &str) -> anyhow::Result<Workload> {
+    if name.ends_with(".toml") { scenario_file(name) } else { named_workload(name) }
+}
+
+fn scenario_file(file: &str) -> anyhow::Result<Workload> {
+    Ok(scenario::parse(file, &common::text_of(file)?, &mut load_trace)?)
 }
 
 fn named_workload(name: &str) -> anyhow::Result<Workload> {

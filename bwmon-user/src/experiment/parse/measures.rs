@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::diag::Diagnostic;
-use crate::experiment::agenda::{Compare, From, Judging, Measure, Place};
+use crate::experiment::agenda::{Compare, From, Judging, Measure, ModelMeasure, Place};
 use crate::experiment::raw::RawMeasure;
 use std::ops::Range;
 use toml::Spanned;
@@ -43,11 +43,11 @@ impl Check<'_> {
         if of_command && on_model {
             return Err(self
                 .fault(span, format!("{} comes from a command, and the model runs none", raw.name))
-                .help("journal = … and throughput = true are what the model measures"));
+                .help("journal = … and model = … are what the simulator measures"));
         }
-        if matches!(from, From::Throughput) && !on_model {
+        if matches!(from, From::Model { .. }) && !on_model {
             return Err(self
-                .fault(span, "throughput = true is the model's; a command prints its own")
+                .fault(span, "model = … is the simulator's; a command prints its own")
                 .help("take it from the output with regex or json"));
         }
         let unit = match (&from, raw.unit.clone()) {
@@ -55,7 +55,7 @@ impl Check<'_> {
             (From::WallTime, None) => "s".to_owned(),
             (From::Energy(_), None) => "J".to_owned(),
             (From::Journal { what, .. }, None) => what.unit().to_owned(),
-            (From::Throughput, None) => "kBps".to_owned(),
+            (From::Model { what, .. }, None) => what.unit().to_owned(),
             (From::Regex(_) | From::Json(_), None) => {
                 return Err(self.fault(span, format!("{} needs a unit", raw.name)));
             }
@@ -94,15 +94,26 @@ impl Check<'_> {
         }
         all.extend(raw.wall_time.then_some(From::WallTime));
         all.extend(raw.energy.clone().map(From::Energy));
-        all.extend(raw.throughput.then_some(From::Throughput));
-        if raw.domain.is_some() && raw.journal.is_none() {
-            return Err(self.fault(span, "a domain belongs to a measure of the journal"));
+        if let Some(what) = raw.model {
+            let needs = what != ModelMeasure::ThroughputKbps;
+            if needs != raw.domain.is_some() {
+                let (message, help) = if needs {
+                    ("which clock?", "add domain = \"ddr\"")
+                } else {
+                    ("the throughput is the workload's, not a domain's", "leave domain away")
+                };
+                return Err(self.fault(span, message).help(help));
+            }
+            all.push(From::Model { what, domain: raw.domain.clone() });
+        }
+        if raw.domain.is_some() && raw.journal.is_none() && raw.model.is_none() {
+            return Err(self.fault(span, "a domain belongs to a measure of journal or model"));
         }
         match (all.len(), all.pop()) {
             (1, Some(from)) => Ok(from),
-            _ => Err(self.fault(span, format!("{} comes from one place", raw.name)).help(
-                "one of journal, regex, json, wall_time = true, energy = NAME, throughput = true",
-            )),
+            _ => Err(self
+                .fault(span, format!("{} comes from one place", raw.name))
+                .help("one of journal, model, regex, json, wall_time = true, energy = NAME")),
         }
     }
 
@@ -113,7 +124,11 @@ impl Check<'_> {
         from: &From,
         judging: Judging,
     ) -> Result<Compare, Diagnostic> {
-        let counts = matches!(from, From::Journal { what, .. } if what.counts());
+        let counts = match from {
+            From::Journal { what, .. } => what.counts(),
+            From::Model { what, .. } => what.counts(),
+            _ => false,
+        };
         match (&raw.smallest_effect_pct, &raw.smallest_effect) {
             (Some(_), Some(_)) => Err(self
                 .fault(span, "smallest_effect_pct compares by ratio, smallest_effect by difference")
