@@ -75,5 +75,9 @@ mod reload;
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;
 
+// Experiments on a machine: a fake tree, real commands, agents of the built binary, a fake ssh.
+mod machine_rig;
+mod machine_rig_trouble;
+
 // What the project asks of its own tree: lints inherited, purity, file sizes.
 mod workspace;

@@ -233,7 +233,17 @@ fn tail(path: &Path) -> io::Result<String> {
 /// Ends the agent that writes `journal`, if one still does: an experiment that was killed has left
 /// it. Says so.
 pub(super) fn end_orphan(host: &Host, journal: &str) -> Option<String> {
-    let pid = writer(host, journal)?;
+    let said = writer(host, journal).and_then(|pid| end_writer(host, journal, pid));
+    // The folder that was made for it there.
+    let folder = journal.rsplit_once('/').map(|(folder, _)| folder);
+    let ours = folder.filter(|folder| folder.contains("/bwmon-lab."));
+    if let (Some(ssh), Some(folder)) = (host.ssh(), ours) {
+        let _ = ssh.ask(&format!("rm -rf {}", quoted(folder)));
+    }
+    said
+}
+
+fn end_writer(host: &Host, journal: &str, pid: i32) -> Option<String> {
     let Some(ssh) = host.ssh() else {
         let id = Pid::from_raw(pid)?;
         let _ = kill_process(id, Signal::TERM);

@@ -62,7 +62,13 @@ pub(super) fn environment(host: &Host, agenda: &Path) -> BTreeMap<String, Value>
         known.insert("agenda_git".to_owned(), git);
     }
     match host.read(&FILES) {
-        Ok(files) => known.extend(machine(&files)),
+        Ok(mut files) => {
+            if host.ssh().is_none() {
+                // This program itself is no other writer.
+                files.0.remove(&format!("/proc/{}/comm", std::process::id()));
+            }
+            known.extend(machine(&files));
+        }
         Err(error) => drop(known.insert("unknown".to_owned(), Value::from(error.to_string()))),
     }
     known

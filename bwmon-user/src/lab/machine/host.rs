@@ -213,6 +213,12 @@ impl Host {
     }
 }
 
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.tidy();
+    }
+}
+
 /// The command's own time and code are taken on the other side, where no network is between.
 fn run_there(
     ssh: &Ssh,
@@ -225,7 +231,7 @@ fn run_there(
     let (folder, seconds) = (quoted(folder), call.timeout.as_secs_f64().ceil());
     let script = format!(
         "moment() {{ read -r up rest < /proc/uptime; echo \"$up $(date +%s%N 2>/dev/null)\"; }}\n\
-         rm -f {folder}/end; begin=$(moment)\n\
+         rm -f {folder}/end {folder}/pid; begin=$(moment)\n\
          timeout -k 5 {seconds} {} </dev/null &\n\
          echo $! > {folder}/pid; wait $!; code=$?\n\
          end=$(moment); echo \"$code $begin $end\" > {folder}/end",
@@ -233,8 +239,10 @@ fn run_there(
     );
     let (ending, _) = ssh.run(&script, out.into(), err.into(), call.timeout + SLACK, stop)?;
     if matches!(ending, Ending::Stopped | Ending::TimedOut) {
-        // `timeout` hands it on to the command and what that started.
-        let _ = ssh.ask(&format!("kill -TERM $(cat {folder}/pid)"));
+        // `timeout` hands it on to the command and what that started, if it was started.
+        let started =
+            format!("n=0; until [ -s {folder}/pid ] || [ $n -ge 3 ]; do n=$((n+1)); sleep 1; done");
+        let _ = ssh.ask(&format!("{started}; kill -TERM $(cat {folder}/pid)"));
         return Ok(Ran { ending, took: None });
     }
     let said = ssh.ask(&format!("cat {folder}/end"))?;

@@ -89,13 +89,26 @@ fn what_somebody_else_wrote_is_left_and_said() {
 #[test]
 fn a_value_that_does_not_read_back_is_an_error_that_names_both() {
     let case = Case::new();
-    // Writes into it vanish.
     let path = case.host.root().path(GOVERNOR);
     fs::remove_file(&path).unwrap();
-    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    // A file of the kernel that keeps 15 characters of what is written: this thread's name.
+    std::os::unix::fs::symlink("/proc/thread-self/comm", &path).unwrap();
+    let mut knobs = case.knobs();
+    let error = knobs.apply(&case.host, &wanted("performance-and-more")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{GOVERNOR} reads performance-and after performance-and-more was written")
+    );
+    assert!(case.noted().is_some(), "it was written, so it is to be put back");
+}
+
+#[test]
+fn what_could_not_be_put_back_is_not_written() {
+    let case = Case::new();
+    case.put(GOVERNOR, "\n");
     let error = case.knobs().apply(&case.host, &wanted("performance")).unwrap_err();
     assert!(error.to_string().contains("could not be put back"), "{error}");
-    assert_eq!(case.noted(), None, "nothing was written");
+    assert_eq!((case.now(GOVERNOR), case.noted()), (String::new(), None));
 }
 
 #[test]

@@ -78,7 +78,8 @@ mod tests {
         assert_eq!(at("transferred (1e3 MiB/sec)"), Ok(1000.0));
         assert!(at("nothing").unwrap_err().starts_with("nothing fits transferred"));
         for word in ["nan", "inf", "1,024", "-"] {
-            let error = at(&format!("transferred ({word} MiB/sec)")).unwrap_err();
+            let text = format!("transferred ({word} MiB/sec)");
+            let error = by_expression(&mib, &text).unwrap_err();
             assert!(error.contains(&format!("finds \"{word}\", which is no number")), "{error}");
         }
         assert_eq!(by_expression(&expression(r"^score=(\d+)$").unwrap(), "a\nscore=3\nb"), Ok(3.0));

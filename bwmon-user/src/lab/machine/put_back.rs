@@ -55,6 +55,9 @@ pub fn put_back(folder: &Path, site: &Site) -> Vec<String> {
     said
 }
 
+/// How lines begin that say that `bwmon restore` failed.
+pub(super) const FAILED: &str = "bwmon restore: ";
+
 /// What `bwmon restore` there puts back: an agent that was killed may have left something.
 pub(super) fn restore(host: &mut Host, site: &Site, folder: &Path) -> Vec<String> {
     let output = folder.join("restore");
@@ -68,9 +71,9 @@ pub(super) fn restore(host: &mut Host, site: &Site, folder: &Path) -> Vec<String
     let [out, err] = outputs(&output);
     let said = fs::read_to_string(&out).unwrap_or_default();
     let lines = match ended {
-        Err(error) => vec![format!("bwmon restore: {error}")],
+        Err(error) => vec![format!("{FAILED}{error}")],
         Ok(ran) if ran.ending != Ending::Code(0) => {
-            vec![format!("bwmon restore: {}", agent::said(&err))]
+            vec![format!("{FAILED}{}", agent::said(&err))]
         }
         Ok(_) => {
             let told = said.lines().filter(|line| *line != "nothing to put back");

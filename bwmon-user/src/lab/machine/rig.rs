@@ -71,7 +71,7 @@ impl MachineRig {
         })
     }
 
-    /// What the operator should know; each note once.
+    /// What was put back meanwhile, for the operator; each note once.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -89,6 +89,16 @@ impl MachineRig {
         match subject.kind {
             SubjectKind::Policy { .. } | SubjectKind::Fixed(_) => self.trial(subject),
             _ => Ok(()),
+        }
+    }
+
+    /// Has put back what an agent left that ended badly.
+    pub(super) fn put_back_agents(&mut self) {
+        if self.left {
+            let results = self.settings.results.clone();
+            let said = put_back::restore(&mut self.host, &self.settings.site, &results);
+            self.left = said.iter().any(|line| line.starts_with(put_back::FAILED));
+            self.notes.extend(said);
         }
     }
 
@@ -188,10 +198,8 @@ impl Rig for MachineRig {
 
     fn end(&mut self) -> Vec<String> {
         let mut said = self.knobs.end(&self.host);
-        if self.left {
-            let results = self.settings.results.clone();
-            said.extend(put_back::restore(&mut self.host, &self.settings.site, &results));
-        }
+        self.put_back_agents();
+        said.extend(self.take_notes());
         self.host.tidy();
         said
     }

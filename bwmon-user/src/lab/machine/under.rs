@@ -44,6 +44,9 @@ impl MachineRig {
             let why = "traffic of the model cannot run on a machine";
             return Err(Trouble::Failed(why.to_owned()));
         };
+        if self.stop.asked() {
+            return Err(Trouble::Void("interrupted".to_owned()));
+        }
         let folder = absolute(job.folder)?;
         fs::create_dir_all(&folder)?;
         self.worker.check(&self.host, command)?;
@@ -56,9 +59,9 @@ impl MachineRig {
         }
         let mut run = Run { job, command, folder, knobs, agent: None, whose: Whose::Kernels };
         let result = self.beside(&mut run, facts);
-        if run.agent.is_some() {
-            self.knobs.agent(None)?;
-        }
+        // Before anything else runs on this machine.
+        self.put_back_agents();
+        self.knobs.agent(None)?;
         result
     }
 
