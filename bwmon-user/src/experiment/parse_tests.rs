@@ -98,9 +98,9 @@ fn outputs_are_read_with_expressions_that_have_a_group() {
     let text = machine();
     let wrong = |from: &str, to: &str| refused(&text, from, to);
     let (line, message) = wrong("'rate ([0-9.]+)'", "'rate [0-9.]+'");
-    assert!(line == 16 && message.contains("no group"), "{line} {message}");
-    assert_eq!(wrong("'rate ([0-9.]+)'", "'rate ([0-9.+'").0, 16);
-    assert_eq!(wrong("regex = 'rate ([0-9.]+)'", "json = \"jobs\"").0, 16);
+    assert!(line == 17 && message.contains("no group"), "{line} {message}");
+    assert_eq!(wrong("'rate ([0-9.]+)'", "'rate ([0-9.+'").0, 17);
+    assert_eq!(wrong("regex = 'rate ([0-9.]+)'", "json = \"jobs\"").0, 17);
     assert_eq!(wrong("unit = \"MB/s\"\n", "").0, 14);
     assert_eq!(wrong("cpus = \"0,2-3\"", "cpus = \"3-2\"").0, 13);
     assert_eq!(wrong("command = [\"true\"]", "command = []").0, 11);
