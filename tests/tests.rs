@@ -72,6 +72,9 @@ mod faults;
 // A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
 mod reload;
 
+// `bwmon experiment` on the model: runs, shards, resume, reports, comparisons, search.
+mod experiment;
+
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;
 

@@ -39,7 +39,8 @@ fn verdict_of(comparison: &Comparison, subject: &str) -> Verdict {
 #[test]
 fn a_subject_that_lost_a_tenth_is_worse_and_the_other_is_not() {
     let agenda = machine();
-    let (old, new) = (lines(1.0, 1), lines(0.9, 2));
+    // Of identical rigs one in twenty differs by chance; these two seeds are not among them.
+    let (old, new) = (lines(1.0, 5), lines(0.9, 6));
     let found = compare((&agenda, &old), (&agenda, &new)).unwrap();
     assert!(!found.paired && found.is_worse());
     assert_eq!(verdict_of(&found, "s1"), Verdict::Worse);
@@ -63,8 +64,8 @@ fn the_model_with_the_same_seed_is_compared_block_by_block() {
 #[test]
 fn what_is_gone_is_worse_and_what_was_not_asked_is_only_told() {
     let agenda = machine();
-    let old = lines(1.0, 1);
-    let mut new = lines(1.0, 2);
+    let old = lines(1.0, 5);
+    let mut new = lines(1.0, 6);
     new.retain(|line| line.subject == "s0");
     let found = compare((&agenda, &old), (&agenda, &new)).unwrap();
     assert_eq!(found.missing, ["rate of s1 under w0"]);

@@ -81,7 +81,8 @@ fn signed(value: f64, decimals: usize) -> String {
         return format!("{value:+.3e}");
     }
     let text = fixed(value, decimals);
-    if value <= 0.0 || text.starts_with('-') { text } else { format!("+{text}") }
+    let zero = !text.contains(|c| ('1'..='9').contains(&c));
+    if zero || text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 /// How many decimals the estimate and both ends of its interval have: none for whole numbers.
@@ -95,7 +96,9 @@ fn decimals(effect: &Effect) -> usize {
         1e3.. => 0,
         10.0.. => 1,
         0.1.. => 2,
-        _ => 4,
+        0.00005.. => 4,
+        // Nothing that anybody could see.
+        _ => 0,
     }
 }
 

@@ -22,7 +22,8 @@ pub fn text(judged: &Judged) -> String {
         .join("\n"),
     ];
     for measure in view.measures(true) {
-        parts.push(format!("{}\n\n{}", words::measure(measure), table_of(&view, measure, in_full)));
+        parts.push(format!("{}\n\n{}", words::measure(measure), table_of(&view, measure, effect)));
+        parts.push(format!("In full:\n\n{}", table_of(&view, measure, in_full)));
     }
     if view.measures(false).next().is_some() {
         parts.push(format!("Exploratory. {}", words::EXPLORATORY));
@@ -99,11 +100,15 @@ fn in_full(cell: &JudgedCell, unit: &str) -> String {
     )
 }
 
+/// One word: the effect, as in the seed's table.
+fn effect(cell: &JudgedCell, unit: &str) -> String {
+    let effect = cell.effect.as_ref().map(|effect| words::compact(effect, unit));
+    effect.unwrap_or_else(|| "no pairs".to_owned())
+}
+
 /// One line: median and effect.
 fn in_short(cell: &JudgedCell, unit: &str) -> String {
-    let effect = cell.effect.as_ref().map(|effect| words::compact(effect, unit));
-    let effect = effect.unwrap_or_else(|| "no pairs".to_owned());
-    format!("{}  {effect}", number(median(cell)))
+    format!("{}  {}", number(median(cell)), effect(cell, unit))
 }
 
 /// How runs ended, and why some do not count.

@@ -15,6 +15,12 @@ Place: simulator. Blocks per workload: 20. Baseline: V.
 throughput (kB/s, more is better; smallest effect of interest 1 %)
 
  workload  V               adaptive
+ burst     2 119 000 kB/s  +240.6 % better
+ idle      1 000 kB/s      ~ +0.34 %
+
+In full:
+
+ workload  V               adaptive
  burst     2 119 000 kB/s  7 216 000  better
                            +240.6 % [+238.1, +243.0]
  idle      1 000 kB/s      1 003  undecided (34 needed)

@@ -80,22 +80,32 @@ fn drift(judged: &Judged, alpha: f64, notes: &mut Vec<String>) -> Result<(), Sta
     Ok(())
 }
 
+/// Places that are named of a measure's outliers.
+const MOST_NAMED: usize = 4;
+
+/// Pointed out and kept; of each measure a few places, since values that hardly scatter have many.
 fn outliers(judged: &Judged, notes: &mut Vec<String>) -> Result<(), StatsError> {
-    for cell in &judged.cells {
-        let values: Vec<f64> = cell.values.iter().map(|(_, value)| *value).collect();
-        let found = stats::outliers(&values)?;
-        let blocks: Vec<String> = found
-            .iter()
-            .filter_map(|index| cell.values.get(*index))
-            .map(|(block, _)| block.to_string())
-            .collect();
-        if !blocks.is_empty() {
+    for measure in &judged.measures {
+        let (mut named, mut count, mut of) = (Vec::new(), 0, 0);
+        for cell in judged.cells.iter().filter(|cell| cell.measure == measure.name) {
+            let values: Vec<f64> = cell.values.iter().map(|(_, value)| *value).collect();
+            of += values.len();
+            for index in stats::outliers(&values)? {
+                count += 1;
+                if let Some((block, _)) = cell.values.get(index) {
+                    named
+                        .push(format!("{} under {} in block {block}", cell.subject, cell.workload));
+                }
+            }
+        }
+        if count > 0 {
+            let more = named.len() > MOST_NAMED;
+            named.truncate(MOST_NAMED);
             notes.push(format!(
-                "outliers (kept): {} of {} under {} in block {}",
-                cell.measure,
-                cell.subject,
-                cell.workload,
-                blocks.join(", ")
+                "outliers (kept): {count} of {of} values of {}: {}{}",
+                measure.name,
+                named.join(", "),
+                if more { ", …" } else { "" }
             ));
         }
     }

@@ -14,7 +14,7 @@ const ROW: f64 = 24.0;
 const FLOOR: f64 = 24.0;
 const RIGHT: f64 = 14.0;
 /// Width of a character of small text, on the wide side.
-const CHARACTER: f64 = 6.4;
+const CHARACTER: f64 = 7.6;
 /// Characters of a subject's name that are shown.
 const NAME: usize = 18;
 
