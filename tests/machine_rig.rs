@@ -320,7 +320,7 @@ fn a_killed_experiment_is_put_back_and_its_agent_ended() {
     let waiting = std::thread::spawn(move || agent.wait().unwrap());
     let said = put_back(lab.results.path(), &lab.site());
     assert!(said[0].starts_with("ended the agent"), "{said:?}");
-    assert_eq!(said[1..], ["1 file(s) seen to"]);
+    assert_eq!(said[1..], [format!("/{CPU}/scaling_governor is schedutil again")]);
     assert_eq!(waiting.join().unwrap().code(), Some(0));
     assert_eq!(lab.tree.read(&format!("{CPU}/scaling_governor")), "schedutil");
     assert_eq!((lab.tree.governor(), file.exists()), ("simple_ondemand".into(), false));

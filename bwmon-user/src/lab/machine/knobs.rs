@@ -67,10 +67,9 @@ impl Knobs {
         host: &Host,
         wanted: &BTreeMap<String, String>,
     ) -> Result<(), KnobError> {
-        let mut troubles = Vec::new();
         let unwanted = |item: &Item| !wanted.contains_key(&item.path);
-        self.note.put_back(host, &self.file, unwanted, &mut troubles);
-        if let Some(trouble) = troubles.into_iter().next() {
+        let said = self.note.put_back(host, &self.file, unwanted);
+        if let Some(trouble) = said.left.into_iter().next() {
             let error = io::Error::other(trouble);
             return Err(KnobError::Io { path: "putting back".to_owned(), error });
         }
@@ -94,11 +93,9 @@ impl Knobs {
         Err(KnobError::NotReadBack { path, found, wrote })
     }
 
-    /// Puts everything back, last first; says what it did and what it could not do.
+    /// Puts everything back, last first; says what could not be.
     pub(super) fn end(&mut self, host: &Host) -> Vec<String> {
-        let mut said = Vec::new();
-        self.note.put_back(host, &self.file, |_| true, &mut said);
-        said
+        self.note.put_back(host, &self.file, |_| true).left
     }
 }
 

@@ -71,11 +71,6 @@ impl Note {
         Ok(Some(Self { boot: head.boot_id, agent: head.agent, items }))
     }
 
-    /// How many files are noted.
-    pub(super) fn len(&self) -> usize {
-        self.items.len()
-    }
-
     /// Whether the machine has been started anew since, and so forgotten what is noted.
     pub(super) fn is_of_another_boot(&self, now: &Self) -> bool {
         self.boot != now.boot
@@ -129,35 +124,45 @@ impl Note {
         file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     }
 
-    /// Puts back the items that are `meant`, last first. What could not be put back stays noted, and
-    /// is said.
+    /// Puts back the items that are `meant`, last first. What could not be put back stays noted.
     pub(super) fn put_back(
         &mut self,
         host: &Host,
         file: &Path,
         meant: impl Fn(&Item) -> bool,
-        said: &mut Vec<String>,
-    ) {
+    ) -> PutBack {
+        let mut said = PutBack::default();
         let before = self.items.len();
         for index in (0..before).rev() {
             let Some(item) = self.items.get(index).filter(|item| meant(item)) else { continue };
+            let (path, value) = (&item.path, &item.before);
             match item.put_back(host) {
-                Ok(None) => drop(self.items.remove(index)),
-                Ok(Some(left)) => {
-                    said.push(left);
+                Ok(left) => {
+                    let done = format!("{path} is {value} again");
+                    left.map_or_else(|| said.done.push(done), |left| said.left.push(left));
                     self.items.remove(index);
                 }
                 Err(error) => {
-                    said.push(format!("{} was not put back to {}: {error}", item.path, item.before))
+                    said.left.push(format!("{path} was not put back to {value}: {error}"));
                 }
             }
         }
         if self.items.len() != before
             && let Err(error) = self.save(file)
         {
-            said.push(format!("{}: {error}", file.display()));
+            said.left.push(format!("{}: {error}", file.display()));
         }
+        said
     }
+}
+
+/// What became of files that were to be put back, a sentence for each.
+#[derive(Debug, Default)]
+pub(super) struct PutBack {
+    /// They are as they were.
+    pub(super) done: Vec<String>,
+    /// They are not, and why.
+    pub(super) left: Vec<String>,
 }
 
 impl Item {

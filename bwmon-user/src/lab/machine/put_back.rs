@@ -44,11 +44,8 @@ pub fn put_back(folder: &Path, site: &Site) -> Vec<String> {
         said.extend(agent::end_orphan(&host, &journal));
         said.extend(restore(&mut host, site, folder));
     }
-    let noted = note.len();
-    note.put_back(&host, &file, |_| true, &mut said);
-    if noted > note.len() {
-        said.push(format!("{} file(s) seen to", noted - note.len()));
-    }
+    let files = note.put_back(&host, &file, |_| true);
+    said.extend(files.done.into_iter().chain(files.left));
     if let Err(error) = note.save(&file) {
         said.extend(failed(error));
     }

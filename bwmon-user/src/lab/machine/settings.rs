@@ -4,7 +4,7 @@ use super::host::Host;
 use crate::experiment::Agenda;
 use crate::live::Root;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -71,12 +71,18 @@ impl Site {
         let mut words = vec![self.exe.to_string_lossy().into_owned(), verb.to_owned()];
         if !self.root.is_machine() {
             words.push("--root".into());
-            words.push(self.root.path("").to_string_lossy().into_owned());
+            words.push(whole(&self.root.path("")));
         }
         if let Some(folder) = &self.state_dir {
             words.push("--state-dir".into());
-            words.push(folder.to_string_lossy().into_owned());
+            words.push(whole(folder));
         }
         words
     }
+}
+
+/// Agents do not run in our folder.
+fn whole(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    whole.to_string_lossy().into_owned()
 }
