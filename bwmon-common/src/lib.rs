@@ -15,12 +15,12 @@ mod user;
 pub use counters::Counters;
 pub use kind::{Field, FieldType, Kind, field};
 pub use record::{
-    BwmonUpdate, CpuFrequency, DevfreqFrequency, DevfreqMonitor, Header, IccSetBw, IccSetBwEnd,
-    Name,
+    BwmonUpdate, COMM_BYTES, CpuFrequency, DevfreqFrequency, DevfreqMonitor, Header, IccSetBw,
+    IccSetBwEnd, Name,
 };
 
 /// The version of everything in this crate.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// The global in the object that holds the [`ABI_VERSION`] it was built with.
 pub const ABI_SYMBOL: &str = "BWMON_ABI_VERSION";

@@ -13,7 +13,16 @@ pub struct Header {
     pub cpu: u32,
     /// `bpf_ktime_get_ns`: nanoseconds of `CLOCK_MONOTONIC`.
     pub t_ns: u64,
+    /// The process in whose context it fired; 0 for the idle task.
+    pub pid: u32,
+    /// Zero.
+    pub pad: u32,
+    /// The task's name, NUL-terminated, in no promised encoding.
+    pub comm: [u8; COMM_BYTES],
 }
+
+/// Bytes of a task's name: TASK_COMM_LEN.
+pub const COMM_BYTES: usize = 16;
 
 /// A string copied from the kernel.
 #[repr(C)]
@@ -137,19 +146,20 @@ pub struct CpuFrequency {
 }
 
 const _: () = {
-    assert!(size_of::<Header>() == 16 && offset_of!(Header, t_ns) == 8);
+    assert!(size_of::<Header>() == 40 && offset_of!(Header, t_ns) == 8);
+    assert!(offset_of!(Header, pid) == 16 && offset_of!(Header, comm) == 24);
     assert!(size_of::<Name>() == 8 + NAME_BYTES && NAME_BYTES.is_multiple_of(8));
-    assert!(size_of::<IccSetBw>() == 32 + 3 * size_of::<Name>());
-    assert!(offset_of!(IccSetBw, path) == 32);
-    assert!(size_of::<IccSetBwEnd>() == 24 + 2 * size_of::<Name>());
-    assert!(offset_of!(IccSetBwEnd, path) == 24);
-    assert!(size_of::<DevfreqFrequency>() == 32 + size_of::<Name>());
-    assert!(offset_of!(DevfreqFrequency, dev) == 32);
-    assert!(size_of::<DevfreqMonitor>() == 48 + size_of::<Name>());
-    assert!(offset_of!(DevfreqMonitor, dev) == 48);
-    assert!(size_of::<BwmonUpdate>() == 32 + size_of::<Name>());
-    assert!(offset_of!(BwmonUpdate, name) == 32);
-    assert!(size_of::<CpuFrequency>() == 24);
+    assert!(size_of::<IccSetBw>() == 56 + 3 * size_of::<Name>());
+    assert!(offset_of!(IccSetBw, path) == 56);
+    assert!(size_of::<IccSetBwEnd>() == 48 + 2 * size_of::<Name>());
+    assert!(offset_of!(IccSetBwEnd, path) == 48);
+    assert!(size_of::<DevfreqFrequency>() == 56 + size_of::<Name>());
+    assert!(offset_of!(DevfreqFrequency, dev) == 56);
+    assert!(size_of::<DevfreqMonitor>() == 72 + size_of::<Name>());
+    assert!(offset_of!(DevfreqMonitor, dev) == 72);
+    assert!(size_of::<BwmonUpdate>() == 56 + size_of::<Name>());
+    assert!(offset_of!(BwmonUpdate, name) == 56);
+    assert!(size_of::<CpuFrequency>() == 48);
     // The ring buffer aligns records to 8 bytes.
     assert!(align_of::<IccSetBw>() == 8 && align_of::<DevfreqMonitor>() == 8);
 };

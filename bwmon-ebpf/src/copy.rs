@@ -7,11 +7,13 @@
 use crate::{COUNTERS, EVENTS, OFFSETS};
 use aya_ebpf::EbpfContext;
 use aya_ebpf::helpers::generated::bpf_probe_read_kernel_str;
-use aya_ebpf::helpers::{bpf_get_smp_processor_id, bpf_ktime_get_ns};
+use aya_ebpf::helpers::{
+    bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_get_smp_processor_id, bpf_ktime_get_ns,
+};
 use aya_ebpf::maps::ring_buf::RingBufEntry;
 use aya_ebpf::programs::TracePointContext;
 use aya_log_ebpf::warn;
-use bwmon_common::{Counters, Header, Kind, NAME_BYTES, Name};
+use bwmon_common::{COMM_BYTES, Counters, Header, Kind, NAME_BYTES, Name};
 
 /// A field could not be read.
 pub(crate) struct Unreadable;
@@ -105,6 +107,9 @@ fn fill_entry<T: 'static>(
         // SAFETY: helpers without arguments.
         cpu: unsafe { bpf_get_smp_processor_id() },
         t_ns: unsafe { bpf_ktime_get_ns() },
+        pid: (bpf_get_current_pid_tgid() >> 32) as u32,
+        pad: 0,
+        comm: bpf_get_current_comm().unwrap_or([0; COMM_BYTES]),
     };
     // SAFETY: every record starts with a Header; the entry is aligned to 8 bytes.
     unsafe { record.cast::<Header>().write(header) };

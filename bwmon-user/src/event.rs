@@ -14,9 +14,35 @@ pub struct ProbeRecord {
     pub t_ns: Nanos,
     /// The CPU on which the tracepoint fired.
     pub cpu: u32,
+    /// In whose context; `None` in the idle task's, where it is nobody's doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Writer>,
     /// What happened.
     #[serde(flatten)]
     pub event: ProbeEvent,
+}
+
+/// The process in whose context an event fired: for a write to sysfs, the one that wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Writer {
+    /// Its process number.
+    pub pid: u32,
+    /// The name of the task that ran, at most 15 characters.
+    pub comm: String,
+}
+
+impl Writer {
+    /// A thread of the kernel that works off what others asked for: it says nothing about them.
+    pub fn is_worker(&self) -> bool {
+        self.comm.starts_with("kworker/")
+    }
+}
+
+impl std::fmt::Display for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let comm: String = self.comm.chars().map(crate::diag::printable).collect();
+        write!(f, "{comm}[{}]", self.pid)
+    }
 }
 
 /// What happened, one variant per tracepoint.

@@ -120,7 +120,7 @@ mod tests {
     use crate::units::Nanos;
 
     fn take(book: &mut FactBook, event: ProbeEvent) {
-        book.take(ProbeRecord { t_ns: Nanos(0), cpu: 0, event });
+        book.take(ProbeRecord { t_ns: Nanos(0), cpu: 0, by: None, event });
     }
 
     fn vote(book: &mut FactBook, dev: &str, peak: u64, ret: i32) {

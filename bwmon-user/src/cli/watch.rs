@@ -141,7 +141,8 @@ fn readable(record: &ProbeRecord, start: Nanos) -> String {
             format!("target_cpu={target_cpu} khz={}", khz.0)
         }
     };
-    format!("{head} {}: {fields}", record.event.tracepoint())
+    let by = record.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    format!("{head} {}: {fields}{by}", record.event.tracepoint())
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 use super::clock::MonotonicClock;
 use super::restore::RestoreFile;
 use super::voter::Voter;
+use super::writers::Writers;
 use crate::ports::{Actuator, Clock, Outcome};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -36,14 +37,20 @@ pub struct LiveActuator {
     paths: Vec<(VotePath, Nanos)>,
     restore: Option<RestoreFile>,
     clock: MonotonicClock,
+    writers: Writers,
 }
 
 impl LiveActuator {
-    /// One path per domain; `restore` undoes them.
-    pub(super) fn new(paths: Vec<VotePath>, restore: Option<RestoreFile>) -> Self {
+    /// One path per domain; `restore` undoes them; `writers` names who else wrote.
+    pub(super) fn new(
+        paths: Vec<VotePath>,
+        restore: Option<RestoreFile>,
+        writers: Writers,
+    ) -> Self {
         let clock = MonotonicClock;
         let now = clock.now();
-        Self { paths: paths.into_iter().map(|path| (path, now)).collect(), restore, clock }
+        let paths = paths.into_iter().map(|path| (path, now)).collect();
+        Self { paths, restore, clock, writers }
     }
 }
 
@@ -76,6 +83,10 @@ impl Actuator for LiveActuator {
         // Somebody may have taken the device since the last look.
         let answer = match voter.look() {
             Applied::InForce if vote.change => voter.vote(vote.level),
+            Applied::Foreign { mut what } => {
+                what += &self.writers.of(&voter.object()).unwrap_or_default();
+                Applied::Foreign { what }
+            }
             answer => answer,
         };
         if let (Applied::Foreign { what }, Some(restore)) = (&answer, &mut self.restore) {

@@ -38,6 +38,7 @@ mod vote_device;
 mod voter;
 mod wake;
 mod ways;
+mod writers;
 
 pub use actuator::{LiveActuator, PathDescription};
 pub use armed::ArmedBlock;

@@ -8,6 +8,7 @@ use super::probes::{ProbeReader, ProbeSet};
 use super::registers::MappedRegisters;
 use super::root::Root;
 use super::standing::Standing;
+use super::writers::Writers;
 use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
 use crate::event::ProbeRecord;
@@ -44,6 +45,7 @@ pub struct LiveSource {
     monitors: Vec<LiveMonitor>,
     probes: Option<ProbeSet>,
     standing: Standing,
+    writers: Writers,
     clock: MonotonicClock,
     facts: FactBook,
     events: Vec<ProbeRecord>,
@@ -55,12 +57,13 @@ pub struct LiveSource {
 
 impl LiveSource {
     /// Samples of `monitors` (one per monitor of `board`) and `probes`; starts the
-    /// polled blocks. `root` is where the machine's files are.
-    pub fn new(
+    /// polled blocks. `root` is where the machine's files are; `writers` hears who changed what.
+    pub(super) fn new(
         board: Arc<Board>,
         mut monitors: Vec<LiveMonitor>,
         probes: Option<ProbeSet>,
         root: &Root,
+        writers: Writers,
     ) -> Self {
         let clock = MonotonicClock;
         for monitor in &mut monitors {
@@ -74,6 +77,7 @@ impl LiveSource {
             monitors,
             probes,
             standing: Standing::new(root),
+            writers,
             clock,
             facts: FactBook::default(),
             events: Vec::new(),
@@ -104,6 +108,7 @@ impl LiveSource {
         let Some(probes) = &mut self.probes else { return };
         probes.reader.drain(&mut self.events);
         for event in self.events.drain(..) {
+            self.writers.note(&event);
             self.facts.take(event);
         }
         if self.lost_read.is_none_or(|at| now.since(at) >= LOST_EVERY) {

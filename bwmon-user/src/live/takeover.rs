@@ -12,6 +12,7 @@ use super::source::{LiveMonitor, LiveSource};
 use super::uio::{self, Uio};
 use super::voter;
 use super::wake::WakingClock;
+use super::writers::Writers;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
@@ -99,7 +100,8 @@ pub fn takeover(
     match work.take() {
         Ok(taken) => {
             let paths = taken.paths;
-            let actuator = LiveActuator::new(taken.votes, Some(work.restore));
+            let writers = Writers::default();
+            let actuator = LiveActuator::new(taken.votes, Some(work.restore), writers.clone());
             let (monitors, clock) = if interrupts {
                 interrupts::choose(board, taken.monitors, &mut |note| work.notes.push(note))
             } else {
@@ -109,7 +111,7 @@ pub fn takeover(
                 work.capabilities.push("interrupts".into());
             }
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), monitors, taken.probes, root),
+                source: LiveSource::new(board.clone(), monitors, taken.probes, root, writers),
                 clock,
                 actuator,
                 levels: taken.levels,

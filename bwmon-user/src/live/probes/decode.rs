@@ -1,10 +1,10 @@
 //! From the bytes of a ring buffer record to a [`ProbeRecord`]. Total: any bytes get an answer.
 
-use crate::event::{ProbeEvent, ProbeRecord};
+use crate::event::{ProbeEvent, ProbeRecord, Writer};
 use crate::units::{Hz, Kbps, Khz, Nanos};
 use bwmon_common::{
-    BwmonUpdate, CpuFrequency, DevfreqFrequency, DevfreqMonitor, Header, IccSetBw, IccSetBwEnd,
-    Kind, NAME_BYTES, Name,
+    BwmonUpdate, COMM_BYTES, CpuFrequency, DevfreqFrequency, DevfreqMonitor, Header, IccSetBw,
+    IccSetBwEnd, Kind, NAME_BYTES, Name,
 };
 use std::mem::offset_of;
 use thiserror::Error;
@@ -50,6 +50,7 @@ pub fn decode(bytes: &[u8]) -> Result<ProbeRecord, DecodeError> {
     Ok(ProbeRecord {
         t_ns: Nanos(header.u64(offset_of!(Header, t_ns))?),
         cpu: header.u32(offset_of!(Header, cpu))?,
+        by: header.writer()?,
         event: event(kind, &header)?,
     })
 }
@@ -130,6 +131,14 @@ impl Reader<'_> {
 
     fn kbps(&self, at: usize) -> Result<Kbps, DecodeError> {
         self.u32(at).map(|n| Kbps(u64::from(n)))
+    }
+
+    fn writer(&self) -> Result<Option<Writer>, DecodeError> {
+        let pid = self.u32(offset_of!(Header, pid))?;
+        let comm: [u8; COMM_BYTES] = self.array(offset_of!(Header, comm))?;
+        let text = comm.split(|byte| *byte == 0).next().unwrap_or_default();
+        let comm = String::from_utf8_lossy(text).into_owned();
+        Ok((pid != 0).then_some(Writer { pid, comm }))
     }
 
     fn name(&self, at: usize) -> Result<String, DecodeError> {

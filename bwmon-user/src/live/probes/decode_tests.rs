@@ -6,6 +6,10 @@ fn header(kind: Kind) -> Vec<u8> {
     bytes.extend((kind as u32).to_ne_bytes());
     bytes.extend(3u32.to_ne_bytes());
     bytes.extend(123_456_789u64.to_ne_bytes());
+    bytes.extend(4_242u32.to_ne_bytes());
+    bytes.extend(0u32.to_ne_bytes());
+    // What lies behind the NUL is stale.
+    bytes.extend(b"sh\0ale rubbish!!");
     bytes
 }
 
@@ -35,6 +39,7 @@ fn a_vote_is_read_back() {
     .concat();
     let record = decode(&bytes).unwrap();
     assert_eq!((record.t_ns, record.cpu), (Nanos(123_456_789), 3));
+    assert_eq!(record.by, Some(Writer { pid: 4_242, comm: "sh".into() }));
     let wanted = ProbeEvent::IccSetBw {
         path: "acm_l3-qns_llcc".into(),
         dev: "1436400.pmu".into(),
@@ -83,9 +88,19 @@ fn every_kind_has_its_size() {
 }
 
 #[test]
+fn the_idle_task_is_nobody_and_a_name_may_be_any_bytes() {
+    let mut bytes = [header(Kind::CpuFrequency), words(&[1, 2])].concat();
+    bytes[24..40].fill(0xff);
+    let by = decode(&bytes).unwrap().by.unwrap();
+    assert_eq!(by.comm.chars().count(), 16);
+    bytes[16..20].fill(0);
+    assert_eq!(decode(&bytes).unwrap().by, None);
+}
+
+#[test]
 fn foreign_bytes_are_errors() {
-    assert_eq!(decode(&[]), Err(DecodeError::Size { wanted: 16, got: 0 }));
-    assert_eq!(decode(&words(&[99, 0, 0, 0])), Err(DecodeError::Kind(99)));
+    assert_eq!(decode(&[]), Err(DecodeError::Size { wanted: 40, got: 0 }));
+    assert_eq!(decode(&words(&[99; 10])), Err(DecodeError::Kind(99)));
     let mut bytes = [header(Kind::BwmonUpdate), words(&[1, 2, 3, 0]), name("m", 0)].concat();
     let at = offset_of!(BwmonUpdate, name);
     bytes[at..at + 4].copy_from_slice(&49u32.to_ne_bytes());
@@ -101,7 +116,7 @@ proptest! {
     #[test]
     fn any_bytes_under_a_true_header_are_answered(
         row in 0..Kind::COUNT,
-        tail in prop::collection::vec(any::<u8>(), 184..185),
+        tail in prop::collection::vec(any::<u8>(), 208..209),
     ) {
         let kind = Kind::ALL[row];
         let mut bytes = header(kind);

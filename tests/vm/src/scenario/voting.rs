@@ -11,7 +11,7 @@ use crate::{interconnect, modules, physmem, wait};
 use anyhow::{Context, Result, ensure};
 use rustix::io::Errno;
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
@@ -42,6 +42,7 @@ pub(crate) fn run() -> Result<Figures> {
 
     lent.give_back()?;
     let recorded = recording.finish()?;
+    figures.insert("votes_named_as_ours".into(), json!(named(&recorded.records)?));
     for (event, count) in recorded.counts {
         figures.insert(event.into(), json!(count));
     }
@@ -49,6 +50,17 @@ pub(crate) fn run() -> Result<Figures> {
     modules::remove(c"bwmon_vote").context("remove the module")?;
     Snapshot::take()?.must_equal(&before)?;
     Ok(figures)
+}
+
+/// Votes that were placed in this process: the probes say so of each.
+fn named(records: &[Value]) -> Result<usize> {
+    let votes = records.iter().filter(|record| record["event"] == "icc_set_bw");
+    let us = json!(std::process::id());
+    let named = votes.filter(|record| record["by"]["pid"] == us && record["by"]["comm"] != "");
+    let named = named.count();
+    // Every level twice, on the two nodes of the path.
+    ensure!(named >= 4 * 8, "{named} votes are named as ours");
+    Ok(named)
 }
 
 fn must_be(avg_kbps: u64, peak_kbps: u64, what: &str) -> Result<()> {
