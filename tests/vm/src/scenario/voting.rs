@@ -54,10 +54,13 @@ pub(crate) fn run() -> Result<Figures> {
 
 /// Votes that were placed in this process: the probes say so of each.
 fn named(records: &[Value]) -> Result<usize> {
-    let votes = records.iter().filter(|record| record["event"] == "icc_set_bw");
-    let us = json!(std::process::id());
-    let named = votes.filter(|record| record["by"]["pid"] == us && record["by"]["comm"] != "");
-    let named = named.count();
+    let us = u64::from(std::process::id());
+    let ours = |record: &&Value| {
+        record.get("event").and_then(Value::as_str) == Some("icc_set_bw")
+            && record.pointer("/by/pid").and_then(Value::as_u64) == Some(us)
+            && record.pointer("/by/comm").and_then(Value::as_str).is_some_and(|comm| !comm.is_empty())
+    };
+    let named = records.iter().filter(ours).count();
     // Every level twice, on the two nodes of the path.
     ensure!(named >= 4 * 8, "{named} votes are named as ours");
     Ok(named)
