@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -76,6 +77,37 @@ pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     while !done() {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::yield_now();
+    }
+}
+
+/// A running agent, killed where a test ends early: it would govern its folder for ever.
+pub(crate) struct Agent(Option<Child>);
+
+impl Agent {
+    pub(crate) fn wait_with_output(mut self) -> std::io::Result<Output> {
+        self.0.take().unwrap().wait_with_output()
+    }
+}
+
+impl Deref for Agent {
+    type Target = Child;
+    fn deref(&self) -> &Child {
+        self.0.as_ref().unwrap()
+    }
+}
+
+impl DerefMut for Agent {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -161,11 +193,11 @@ impl Tree {
     }
 
     /// An agent that runs until it is stopped.
-    pub(crate) fn start(&self) -> Child {
+    pub(crate) fn start(&self) -> Agent {
         let board = at(&self.folder, "board.toml");
         let journal = at(&self.folder, "journal");
         let args = ["run", "--board", &board, "--period-us", "4500", "--journal", &journal];
-        self.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        Agent(self.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().ok())
     }
 
     /// Waits until the running agent's journal holds `word`.

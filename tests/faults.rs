@@ -1,9 +1,8 @@
 //! What goes wrong on a machine in the middle of a run, and kill -9 at random points.
 
-use crate::common::{Tree, ZONE_MAX_1, at, good, wait_for};
+use crate::common::{Agent, Tree, ZONE_MAX_1, at, good, wait_for};
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// The agent's registers in the fake `/dev/mem`.
@@ -14,7 +13,7 @@ fn mem(tree: &Tree) -> fs::File {
 }
 
 /// Ends an agent of `tree` in good order; its journal walks again to the byte.
-fn end(tree: &Tree, mut agent: Child) {
+fn end(tree: &Tree, mut agent: Agent) {
     let pid = agent.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert_eq!(agent.wait().unwrap().code(), Some(0));

@@ -31,6 +31,9 @@ pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
     // The tests of the command line run the binary that this builds.
     cargo_step(ctx, &["build", "--quiet", "-p", "bwmon-user"])?;
     cargo_step(ctx, &["test", "--quiet", "--workspace"])?;
+    // The one feature that is off by default.
+    let parquet = ["test", "--quiet", "-p", "bwmon-user", "--features", "parquet", "--lib"];
+    cargo_step(ctx, &[&parquet[..], &["report::parquet"]].concat())?;
     if without_vm {
         if ci {
             bail!("--without-vm leaves tests out, and CI skips nothing");

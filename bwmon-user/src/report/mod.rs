@@ -10,6 +10,8 @@ mod csv;
 mod html;
 mod markdown;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod text;
 mod view;
 mod words;
@@ -20,4 +22,6 @@ mod samples;
 pub use csv::{csv, runs_csv};
 pub use html::{Trace, TracePoint, html};
 pub use markdown::markdown;
+#[cfg(feature = "parquet")]
+pub use parquet::parquet;
 pub use text::text;

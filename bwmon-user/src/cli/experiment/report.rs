@@ -45,6 +45,9 @@ pub(super) enum Format {
     RunsCsv,
     /// One page with charts
     Html,
+    /// Every run and measure for DuckDB, Spark, …; needs --out
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
@@ -52,12 +55,22 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let lines = folder.lines()?;
     let judged = judge(folder.agenda(), &lines)?;
     let format = if args.json { Format::Json } else { args.format };
+    #[cfg(feature = "parquet")]
+    if format == Format::Parquet {
+        let Some(file) = &args.out else { anyhow::bail!("--format parquet needs --out FILE") };
+        std::fs::write(file, report::parquet(&judged.name, &lines)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        return Ok(Answer::Yes);
+    }
     let text = match format {
         Format::Text => report::text(&judged),
         Format::Markdown => report::markdown(&judged),
         Format::Json => serde_json::to_string_pretty(&judged)?,
         Format::Csv => report::csv(&judged),
         Format::RunsCsv => report::runs_csv(&lines),
+        // Not text, and done above.
+        #[cfg(feature = "parquet")]
+        Format::Parquet => String::new(),
         Format::Html => report::html(&judged, &traces(&folder, &lines)),
     };
     match &args.out {
