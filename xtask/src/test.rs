@@ -3,6 +3,7 @@
 use crate::build_ebpf::build_ebpf;
 use crate::check::check;
 use crate::ctx::{Ctx, cargo};
+use crate::tools::needs;
 use crate::vm;
 use anyhow::{Context, Result, bail};
 use std::process::Command;
@@ -21,6 +22,12 @@ pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
         eprintln!("skipped: tests of the probes: {error:#}");
     }
     check(ctx)?;
+    if let Err(error) = needs::ensure(&needs::WORKLOADS) {
+        if ci {
+            return Err(error.context("an experiment has no workload, and CI skips nothing"));
+        }
+        eprintln!("skipped: an experiment with sysbench: {error:#}");
+    }
     // The tests of the command line run the binary that this builds.
     cargo_step(ctx, &["build", "--quiet", "-p", "bwmon-user"])?;
     cargo_step(ctx, &["test", "--quiet", "--workspace"])?;

@@ -13,13 +13,13 @@ mod initramfs;
 mod kernel;
 mod kmod;
 mod modules;
-mod needs;
 mod qemu;
 mod summary;
 mod tree;
 mod verdict;
 
 use crate::ctx::Ctx;
+use crate::tools::needs;
 use anyhow::{Context, Result, bail};
 use boots::{BOOTS, Boot, Scenario};
 use kernel::NEWEST;
@@ -79,7 +79,7 @@ fn series(text: &str) -> Result<String, String> {
 /// # Errors
 /// When something is missing, does not build or boot, or a scenario failed.
 pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
-    needs::ensure()?;
+    needs::ensure(&needs::BENCH)?;
     let dir = ctx.target_dir.join("vm");
     std::fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let mut report = summary::Report::default();

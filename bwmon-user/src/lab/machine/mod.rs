@@ -1,6 +1,6 @@
 //! Runs on a real machine: this one, or one that ssh reaches.
 //!
-//! Files of the machine are looked at and written through [`host`]; what was in them is noted
+//! Files of the machine are looked at and written through `host`; what was in them is noted
 //! first. Policies run as agents of their own beside the workload, so that the lab needs nothing of
 //! the machine but its files and its programs.
 

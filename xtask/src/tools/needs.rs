@@ -1,17 +1,18 @@
-//! The programs of the machine that the bench needs: installed if we may, named if not.
+//! Programs of Debian that tests need: installed if we may, named if not.
 
-use crate::tools::process::{Run, on_path};
+use super::process::{Run, on_path};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
 
 /// A Debian package and how to see that it is there.
-struct Need {
+pub(crate) struct Need {
     package: &'static str,
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 5] = [
+/// What the virtual machine is made with.
+pub(crate) const BENCH: [Need; 5] = [
     Need { package: "qemu-system-arm", present: || on_path("qemu-system-aarch64") },
     Need { package: "make", present: || on_path("make") },
     Need { package: "device-tree-compiler", present: || on_path("dtc") },
@@ -22,12 +23,16 @@ const NEEDS: [Need; 5] = [
     },
 ];
 
-/// Makes sure that all are there.
+/// A real workload, for an experiment on this machine.
+pub(crate) const WORKLOADS: [Need; 1] =
+    [Need { package: "sysbench", present: || on_path("sysbench") }];
+
+/// Makes sure that all of `needs` are there.
 ///
 /// # Errors
 /// One line that says what is missing and how to get it.
-pub(crate) fn ensure() -> Result<()> {
-    let missing = missing();
+pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
+    let missing = missing(needs);
     if missing.is_empty() {
         return Ok(());
     }
@@ -35,20 +40,20 @@ pub(crate) fn ensure() -> Result<()> {
     if !is_root() || !on_path("apt-get") {
         bail!(hint);
     }
-    eprintln!("vm: installing {}", missing.join(" "));
+    eprintln!("xtask: installing {}", missing.join(" "));
     apt(&["update"])
         .and_then(|()| {
             apt(&[&["install", "-y", "--no-install-recommends"], missing.as_slice()].concat())
         })
         .context(hint.clone())?;
-    if !self::missing().is_empty() {
+    if !self::missing(needs).is_empty() {
         bail!("{hint}: apt installed them, but they are still not found");
     }
     Ok(())
 }
 
-fn missing() -> Vec<&'static str> {
-    NEEDS.iter().filter(|need| !(need.present)()).map(|need| need.package).collect()
+fn missing(needs: &[Need]) -> Vec<&'static str> {
+    needs.iter().filter(|need| !(need.present)()).map(|need| need.package).collect()
 }
 
 fn apt(words: &[&str]) -> Result<()> {
