@@ -58,7 +58,10 @@ fn named(records: &[Value]) -> Result<usize> {
     let ours = |record: &&Value| {
         record.get("event").and_then(Value::as_str) == Some("icc_set_bw")
             && record.pointer("/by/pid").and_then(Value::as_u64) == Some(us)
-            && record.pointer("/by/comm").and_then(Value::as_str).is_some_and(|comm| !comm.is_empty())
+            && record
+                .pointer("/by/comm")
+                .and_then(Value::as_str)
+                .is_some_and(|comm| !comm.is_empty())
     };
     let named = records.iter().filter(ours).count();
     // Every level twice, on the two nodes of the path.
