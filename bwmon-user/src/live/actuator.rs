@@ -117,5 +117,11 @@ impl Actuator for LiveActuator {
 }
 
 #[cfg(test)]
+#[path = "vote_rig.rs"]
+mod rig;
+#[cfg(test)]
+#[path = "suspend_tests.rs"]
+mod suspend;
+#[cfg(test)]
 #[path = "actuator_tests.rs"]
 mod tests;
