@@ -43,7 +43,10 @@ pub struct DomainTick {
 struct DomainState {
     rails: Rails,
     state: RailState,
+    /// The level of our vote.
     level: Option<Level>,
+    /// What somebody's limit makes of it, where that is another level.
+    clamped: Option<Level>,
     ladder: Ladder,
 }
 
@@ -90,6 +93,7 @@ impl Governor {
                 rails,
                 state: RailState::default(),
                 level: levels.get(index).copied().flatten(),
+                clamped: None,
                 ladder: Ladder::default(),
             })
             .collect();
@@ -117,7 +121,7 @@ impl Governor {
         &self.tally
     }
 
-    /// The level in force on `domain` by our vote.
+    /// The level of our vote on `domain`, which somebody's limit may clamp.
     pub fn level(&self, domain: usize) -> Option<Level> {
         self.domains.get(domain).and_then(|state| state.level)
     }
@@ -213,7 +217,7 @@ impl Governor {
 
     fn decide_all(&mut self, sample: &Sample) {
         let standings = self.domains.iter().map(|domain| Standing {
-            level: domain.level,
+            level: domain.clamped.or(domain.level),
             changed_at: domain.state.changed_at,
             min_level: domain.rails.min_level,
             max_level: domain.rails.max_level,
@@ -276,15 +280,25 @@ impl Governor {
         &self.ticks
     }
 
-    /// Takes the machine's answer to `vote`, given at `now` (the end of the sample's window).
+    /// Takes the machine's answer to `vote`, given at `now` (the end of the sample's window). A clamped
+    /// vote is kept as it is, so that it counts when the limit is lifted; what policies see as the
+    /// level in force is what was read back.
     pub fn answer(&mut self, vote: &Vote, applied: &Applied, now: Nanos) {
         let Some(domain) = self.domains.get_mut(vote.domain) else { return };
         match applied {
             Applied::Foreign { .. } => domain.state.ownership = Ownership::Manual,
             Applied::Gone { .. } => domain.state.ownership = Ownership::Gone,
-            answer if answer.in_force() && domain.level != Some(vote.level) => {
-                domain.level = Some(vote.level);
-                domain.state.changed(now, &domain.rails);
+            answer if answer.in_force() => {
+                domain.clamped = match answer {
+                    Applied::Clamped { found } => {
+                        self.board.domains.get(vote.domain).and_then(|d| d.level_of(*found))
+                    }
+                    _ => None,
+                };
+                if domain.level != Some(vote.level) {
+                    domain.level = Some(vote.level);
+                    domain.state.changed(now, &domain.rails);
+                }
             }
             _ => {}
         }

@@ -1,10 +1,11 @@
 use super::*;
-use crate::board::builtin;
+use crate::board::{DevfreqKnob, DevfreqPath, builtin};
 use crate::bwmon::ZoneMaxima;
 use crate::decide::{Reason, Unvoted};
 use crate::diag::Diagnostic;
 use crate::policy::FaultKind;
 use crate::sample::{ProbeFacts, Reading, Window};
+use crate::units::Hz;
 
 /// Answers from a list, one per tick; faults at its end.
 struct Listed(Vec<Ask>, usize);
@@ -92,6 +93,34 @@ fn a_refused_vote_is_tried_again_on_the_next_tick() {
     governor.answer(&vote, &Applied::Refused { why: "EBUSY".into() }, Nanos(4_000_000));
     assert_eq!(governor.level(0), None);
     assert!(governor.tick(&sample(1, 5))[0].vote.unwrap().change);
+}
+
+#[test]
+fn a_clamped_vote_is_kept_and_policies_see_what_was_read_back() {
+    let mut board = builtin("sdm845-seed").unwrap().unwrap();
+    let freq_hz = (1..=8).map(|n| Hz(n * 100)).collect();
+    let (device, through) = ("noc".into(), DevfreqKnob::Userspace);
+    board.domains[0].devfreq = Some(DevfreqPath { device, freq_hz, through });
+    let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Top)];
+    let mut asks = vec![Ask::Hold; 6];
+    asks[0] = Ask::Opp(Level(6));
+    let mut governor = Governor::new(Arc::new(board), Box::new(Listed(asks, 0)), rails, &[]);
+    // A limit at 300 Hz, then one between two levels, then none.
+    let answers = [
+        (Applied::Clamped { found: 300 }, Some(Level(2))),
+        (Applied::Clamped { found: 599 }, Some(Level(4))),
+        (Applied::InForce, Some(Level(6))),
+    ];
+    for (tick, (answer, seen)) in (0..).zip(answers) {
+        let vote = governor.tick(&sample(tick, 5))[0].vote.unwrap();
+        assert_eq!((vote.level, vote.change), (Level(6), tick == 0));
+        governor.answer(&vote, &answer, Nanos(tick));
+        let next = governor.tick(&sample(tick, 5))[0].observation;
+        assert_eq!(next.level, seen, "{answer:?}");
+        if tick == 0 {
+            assert_eq!(next.since_change_us, Some(4_000), "changed once, by our vote");
+        }
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct Observation {
     pub now: Nanos,
     /// The monitor's word; `None` when it has none this tick.
     pub measured: Option<Measured>,
-    /// The level in force by our vote; `None` before the first.
+    /// The level in force by our vote, as it was read back; `None` before the first.
     pub level: Option<Level>,
     /// The lowest and the highest level that the limits allow.
     pub min_level: Level,

@@ -8,6 +8,7 @@ mod faults;
 pub mod fitted;
 mod merge;
 mod parse;
+mod read_back;
 mod table;
 mod variant;
 mod write;

@@ -1,16 +1,15 @@
 //! All domains' vote paths behind one door.
 
 use super::clock::MonotonicClock;
+use super::kept_vote::KeptVote;
 use super::restore::RestoreFile;
+use super::slept::SleepWatch;
 use super::voter::Voter;
 use super::writers::Writers;
 use crate::ports::{Actuator, Clock, Outcome};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
 use serde::Serialize;
-
-/// How often it is looked whether an unchanged vote still stands.
-const LOOK_EVERY: Nanos = Nanos(Nanos::PER_S);
 
 /// How one domain is voted.
 #[derive(Debug)]
@@ -33,11 +32,18 @@ pub struct PathDescription {
 /// Votes on a live machine.
 #[derive(Debug)]
 pub struct LiveActuator {
-    /// Each path, with the time of the last look.
-    paths: Vec<(VotePath, Nanos)>,
+    paths: Vec<Path>,
     restore: Option<RestoreFile>,
-    clock: MonotonicClock,
+    now: fn() -> Nanos,
     writers: Writers,
+}
+
+/// One domain's path.
+#[derive(Debug)]
+enum Path {
+    /// Its vote, and a watch of its own: each domain hears of each sleep.
+    Voted(KeptVote, SleepWatch),
+    DryRun,
 }
 
 impl LiveActuator {
@@ -47,55 +53,73 @@ impl LiveActuator {
         restore: Option<RestoreFile>,
         writers: Writers,
     ) -> Self {
-        let clock = MonotonicClock;
-        let now = clock.now();
-        let paths = paths.into_iter().map(|path| (path, now)).collect();
-        Self { paths, restore, clock, writers }
+        let mut actuator = Self::timed(paths, restore, || MonotonicClock.now(), SleepWatch::new);
+        actuator.writers = writers;
+        actuator
+    }
+
+    /// The same at another time: `now` tells it, and `watch` makes what tells of sleep.
+    fn timed(
+        paths: Vec<VotePath>,
+        restore: Option<RestoreFile>,
+        now: fn() -> Nanos,
+        watch: fn() -> SleepWatch,
+    ) -> Self {
+        let path = |path| match path {
+            VotePath::Voted(voter) => Path::Voted(KeptVote::new(voter, now()), watch()),
+            VotePath::DryRun => Path::DryRun,
+        };
+        let paths = paths.into_iter().map(path).collect();
+        Self { paths, restore, now, writers: Writers::default() }
+    }
+
+    /// What somebody else has changed since the last look is theirs, and is not put back.
+    fn last_look(&mut self) {
+        let Some(restore) = &mut self.restore else { return };
+        for path in &mut self.paths {
+            if let Path::Voted(kept, _) = path
+                && let Applied::Foreign { what } = kept.voter.look()
+            {
+                restore.forget(&kept.voter.objects(), &what);
+            }
+        }
     }
 }
 
 /// A last resort for a panic between the takeover and the end of a run.
 impl Drop for LiveActuator {
     fn drop(&mut self) {
-        if let Some(restore) = &mut self.restore
-            && !restore.items().is_empty()
-        {
-            let _ = restore.put_back();
+        if self.restore.as_ref().is_some_and(|restore| !restore.items().is_empty()) {
+            self.release();
         }
     }
 }
 
 impl Actuator for LiveActuator {
     fn apply(&mut self, vote: &Vote) -> Applied {
-        let now = self.clock.now();
-        let Some((path, looked)) = self.paths.get_mut(vote.domain) else {
-            return Applied::Refused { why: "no such domain".into() };
+        let now = (self.now)();
+        let (kept, sleep) = match self.paths.get_mut(vote.domain) {
+            None => return Applied::Refused { why: "no such domain".into() },
+            Some(Path::DryRun) if vote.change => return Applied::DryRun,
+            Some(Path::DryRun) => return Applied::InForce,
+            Some(Path::Voted(kept, sleep)) => (kept, sleep),
         };
-        let voter = match path {
-            VotePath::DryRun if vote.change => return Applied::DryRun,
-            VotePath::DryRun => return Applied::InForce,
-            VotePath::Voted(voter) => voter,
-        };
-        if !vote.change && now.since(*looked) < LOOK_EVERY {
-            return Applied::InForce;
-        }
-        *looked = now;
-        // Somebody may have taken the device since the last look.
-        let answer = match voter.look() {
-            Applied::InForce if vote.change => voter.vote(vote.level),
+        let slept = sleep.slept().0 > 0;
+        let answer = match kept.apply(vote, now, slept) {
             Applied::Foreign { mut what } => {
-                what += &self.writers.of(&voter.object()).unwrap_or_default();
+                what += &self.writers.of(&kept.voter.object()).unwrap_or_default();
                 Applied::Foreign { what }
             }
             answer => answer,
         };
         if let (Applied::Foreign { what }, Some(restore)) = (&answer, &mut self.restore) {
-            restore.forget(&voter.object(), what);
+            restore.forget(&kept.voter.objects(), what);
         }
         answer
     }
 
     fn release(&mut self) -> Vec<Outcome> {
+        self.last_look();
         let Some(restore) = &mut self.restore else { return Vec::new() };
         restore.put_back().unwrap_or_else(|error| {
             vec![Outcome {
@@ -106,3 +130,13 @@ impl Actuator for LiveActuator {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "vote_rig.rs"]
+mod rig;
+#[cfg(test)]
+#[path = "suspend_tests.rs"]
+mod suspend;
+#[cfg(test)]
+#[path = "actuator_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! Votes on vendor kernels: `/sys/devices/system/cpu/bus_dcvs/<HW>/boost_freq`, a floor in kHz that
 //! the vendor's aggregator combines with all other voters by maximum, and that persists.
 
+use super::refusal::{self, errno_of};
 use super::restore::{Item, RestoreFile};
 use super::root::{Root, names, read_line, write_value};
 use super::voter::Voter;
@@ -8,6 +9,7 @@ use crate::board::{BusDcvsPath, Level};
 use crate::units::Khz;
 use crate::vote::Applied;
 use anyhow::{Context, bail};
+use rustix::io::Errno;
 use std::io;
 use std::path::PathBuf;
 
@@ -20,7 +22,16 @@ pub(super) struct BusDcvsVoter {
     dir: PathBuf,
     hw: String,
     freqs: Vec<Khz>,
-    written: Option<Khz>,
+    written: Option<Written>,
+    /// The floor before ours.
+    before: Option<u64>,
+}
+
+/// A vote, and what it read back as.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    ours: Khz,
+    found: u64,
 }
 
 impl BusDcvsVoter {
@@ -39,7 +50,31 @@ impl BusDcvsVoter {
             bail!("bus_dcvs {} has no frequency {} kHz; it lists: {listed}", path.hw, freq.0);
         }
         let (hw, freqs) = (path.hw.clone(), path.freq_khz.clone());
-        Ok(Self { dir, hw, freqs, written: None })
+        Ok(Self { dir, hw, freqs, written: None, before: None })
+    }
+
+    fn failed(&self, error: &io::Error, freq: Khz) -> Applied {
+        let place = self.dir.join("boost_freq").display().to_string();
+        let why = match errno_of(error) {
+            // drivers of the vendor tree: EPERM without a slow path, EINVAL above the maximum.
+            Some(Errno::PERM) => "the block has no slow path to vote through".to_owned(),
+            Some(Errno::INVAL) => format!("{} kHz is above hw_max_freq", freq.0),
+            _ => return refusal::answer(error, &place, &self.object(), self.dir.exists()),
+        };
+        let told = refusal::say(error, format!("{} ({why})", refusal::named(error)));
+        refusal::answer(&told, &place, &self.object(), self.dir.exists())
+    }
+
+    /// What is in force of `written`, if that is less.
+    fn came_to(&self, written: Written) -> Option<Applied> {
+        match self.number("cur_freq") {
+            _ if written.found != written.ours.0 => Some(Applied::Clamped { found: written.found }),
+            // A floor: others may hold the clock higher, nobody lower.
+            Some(current) if current < written.ours.0 => {
+                Some(Applied::NotHonoured { found: current })
+            }
+            _ => None,
+        }
     }
 
     fn number(&self, name: &str) -> Option<u64> {
@@ -67,6 +102,7 @@ impl Voter for BusDcvsVoter {
             bail!("bus_dcvs {}: boost_freq does not read as a number", self.hw);
         };
         restore.note(Item::BusDcvs { hw: self.hw.clone(), boost_khz })?;
+        self.before = Some(boost_khz);
         Ok(())
     }
 
@@ -74,41 +110,29 @@ impl Voter for BusDcvsVoter {
         let Some(freq) = self.freqs.get(level.0).or(self.freqs.last()).copied() else {
             return Applied::Refused { why: format!("bus_dcvs {} has no levels", self.hw) };
         };
-        let path = self.dir.join("boost_freq");
-        if let Err(error) = write_value(&path, &freq.0.to_string()) {
-            if !self.dir.exists() {
-                return Applied::Gone { what: format!("bus_dcvs {}", self.hw) };
-            }
-            let why = match error.raw_os_error() {
-                // drivers of the vendor tree: EPERM without a slow path, EINVAL above the maximum.
-                Some(1) => "the block has no slow path to vote through".to_owned(),
-                Some(22) => format!("{} kHz is above hw_max_freq", freq.0),
-                _ => error.to_string(),
-            };
-            return Applied::Refused { why: format!("{}: {why}", path.display()) };
+        if let Err(error) = write_value(&self.dir.join("boost_freq"), &freq.0.to_string()) {
+            return self.failed(&error, freq);
         }
-        self.written = Some(freq);
-        match (self.number("boost_freq"), self.number("cur_freq")) {
-            (Some(found), _) if found != freq.0 => Applied::Clamped { found },
-            // A floor: others may hold the clock higher, nobody lower.
-            (_, Some(current)) if current < freq.0 => Applied::NotHonoured { found: current },
-            _ => Applied::Placed,
+        let found = self.number("boost_freq").unwrap_or(freq.0);
+        let written = Written { ours: freq, found };
+        self.written = Some(written);
+        self.came_to(written).unwrap_or(Applied::Placed)
+    }
+
+    fn look(&mut self) -> Applied {
+        match (self.number("boost_freq"), self.written) {
+            (None, _) if !self.dir.exists() => Applied::Gone { what: self.object() },
+            (Some(now), Some(Written { ours, found })) if now != found => Applied::Foreign {
+                what: format!("{}: boost_freq is now {now}, we wrote {}", self.object(), ours.0),
+            },
+            (Some(_), Some(written)) => self.came_to(written).unwrap_or(Applied::InForce),
+            _ => Applied::InForce,
         }
     }
 
-    fn look(&self) -> Applied {
-        match (self.number("boost_freq"), self.written) {
-            (None, _) if !self.dir.exists() => {
-                Applied::Gone { what: format!("bus_dcvs {}", self.hw) }
-            }
-            (Some(found), Some(ours)) if found != ours.0 => Applied::Foreign {
-                what: format!(
-                    "bus_dcvs {}: boost_freq is now {found}, we wrote {}",
-                    self.hw, ours.0
-                ),
-            },
-            _ => Applied::InForce,
-        }
+    fn is_lost(&self) -> bool {
+        let now = self.number("boost_freq");
+        now.is_some() && (now == self.before || now == Some(0))
     }
 }
 
@@ -118,6 +142,6 @@ pub(super) fn put_back(root: &Root, hw: &str, boost_khz: u64) -> io::Result<Stri
     if !file.exists() {
         return Ok("it is gone: nothing to put back".into());
     }
-    write_value(&file, &boost_khz.to_string())?;
+    refusal::write_named(&file, &boost_khz.to_string())?;
     Ok(format!("boost_freq back to {boost_khz} kHz"))
 }

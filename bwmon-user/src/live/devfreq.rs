@@ -4,6 +4,7 @@
 //! governor_userspace.c), so only frequencies from `available_frequencies` are written and every
 //! write is read back from `target_freq` and `cur_freq`.
 
+use super::refusal::{self, write_named};
 use super::restore::{Item, RestoreError, RestoreFile};
 use super::root::{Root, names, read_line, write_value};
 use super::voter::Voter;
@@ -61,7 +62,7 @@ pub enum DevfreqError {
         listed: String,
     },
     /// A file could not be read or written.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", path.display(), refusal::named(error))]
     Io {
         /// The file.
         path: PathBuf,
@@ -150,15 +151,20 @@ impl DevfreqVoter {
             return Applied::Refused { why: format!("devfreq {} has no levels", self.device) };
         };
         if let Err(error) = self.write("userspace/set_freq", &freq.to_string()) {
-            return self.failed(error);
+            return self.failed(&error);
         }
         self.written = Some(freq);
-        let target = self.number("target_freq");
-        let current = self.number("cur_freq");
-        match (target, current) {
-            (Some(target), _) if target != freq.0 => Applied::Clamped { found: target },
-            (_, Some(current)) if current != freq.0 => Applied::NotHonoured { found: current },
-            _ => Applied::Placed,
+        self.came_to(freq).unwrap_or(Applied::Placed)
+    }
+
+    /// What the device makes of `freq`, if that is something else.
+    fn came_to(&self, freq: Hz) -> Option<Applied> {
+        match (self.number("target_freq"), self.number("cur_freq")) {
+            (Some(target), _) if target != freq.0 => Some(Applied::Clamped { found: target }),
+            (_, Some(current)) if current != freq.0 => {
+                Some(Applied::NotHonoured { found: current })
+            }
+            _ => None,
         }
     }
 
@@ -171,21 +177,25 @@ impl DevfreqVoter {
                 };
             }
             Ok(_) => {}
-            Err(error) => return self.failed(error),
+            Err(error) => return self.failed(&error),
         }
-        match (self.number("userspace/set_freq"), self.written) {
-            (Some(found), Some(ours)) if found != ours.0 => Applied::Foreign {
+        let Some(ours) = self.written else { return Applied::InForce };
+        match self.read("userspace/set_freq") {
+            Ok(found) if found != ours.to_string() => Applied::Foreign {
                 what: format!("devfreq {}: set_freq is now {found}, we wrote {ours}", self.device),
             },
-            _ => Applied::InForce,
+            _ => self.came_to(ours).unwrap_or(Applied::InForce),
         }
     }
 
-    fn failed(&self, error: DevfreqError) -> Applied {
-        if !self.dir.exists() {
-            return Applied::Gone { what: format!("devfreq {}", self.device) };
+    fn failed(&self, error: &DevfreqError) -> Applied {
+        match error {
+            DevfreqError::Io { path, error } => {
+                let place = path.display().to_string();
+                refusal::answer(error, &place, &self.object(), self.dir.exists())
+            }
+            other => Applied::Refused { why: other.to_string() },
         }
-        Applied::Refused { why: error.to_string() }
     }
 
     fn number(&self, name: &str) -> Option<u64> {
@@ -228,8 +238,14 @@ impl Voter for DevfreqVoter {
         self.place(level)
     }
 
-    fn look(&self) -> Applied {
+    fn look(&mut self) -> Applied {
         self.stands()
+    }
+
+    /// The governor is ours and was never told a frequency.
+    fn is_lost(&self) -> bool {
+        let undefined = self.read("userspace/set_freq").is_ok_and(|text| text == "undefined");
+        undefined && self.read("governor").is_ok_and(|governor| governor == OURS)
     }
 }
 
@@ -258,10 +274,10 @@ pub(super) fn put_back(
         let Some(target) = target_hz else {
             return Ok("its frequency before ours is not known: left as it is".into());
         };
-        write_value(&dir.join("userspace/set_freq"), &target.to_string())?;
+        write_named(&dir.join("userspace/set_freq"), &target.to_string())?;
         return Ok(format!("frequency back to {target} Hz"));
     }
-    write_value(&dir.join("governor"), governor)?;
+    write_named(&dir.join("governor"), governor)?;
     let found = read_line(&dir.join("governor"))?;
     if found == governor {
         Ok(format!("governor back to {governor}"))
@@ -271,119 +287,5 @@ pub(super) fn put_back(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::board::DevfreqKnob;
-
-    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::at(folder.path());
-        let dir = root.path("/sys/class/devfreq/noc");
-        std::fs::create_dir_all(dir.join("userspace")).unwrap();
-        let defaults = [
-            ("available_governors", "userspace performance\n"),
-            ("available_frequencies", "100 200 300\n"),
-            ("governor", "performance\n"),
-            ("target_freq", "300\n"),
-            ("cur_freq", "300\n"),
-            ("userspace/set_freq", "undefined\n"),
-        ];
-        for (name, text) in defaults.iter().chain(files) {
-            std::fs::write(dir.join(name), text).unwrap();
-        }
-        let random = root.path("/proc/sys/kernel/random");
-        std::fs::create_dir_all(&random).unwrap();
-        std::fs::write(random.join("boot_id"), "one\n").unwrap();
-        (folder, root)
-    }
-
-    fn path() -> DevfreqPath {
-        DevfreqPath {
-            device: "noc".into(),
-            freq_hz: vec![Hz(100), Hz(200), Hz(300)],
-            through: DevfreqKnob::Userspace,
-        }
-    }
-
-    fn file(root: &Root, name: &str) -> String {
-        std::fs::read_to_string(root.path("/sys/class/devfreq/noc").join(name)).unwrap()
-    }
-
-    #[test]
-    fn what_was_there_is_noted_before_the_governor_changes() {
-        let (_folder, root) = tree(&[]);
-        let state = root.path("/run/bwmon");
-        std::fs::create_dir_all(&state).unwrap();
-        let mut restore = RestoreFile::new(&root, &state);
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        assert_eq!(voter.level_in_force(), Some(Level(2)));
-        voter.take_over(&mut restore).unwrap();
-        assert_eq!(file(&root, "governor"), "userspace");
-        let governor = "performance".to_owned();
-        let noted = Item::Devfreq { device: "noc".into(), governor, target_hz: Some(300) };
-        assert_eq!(restore.items(), [noted]);
-    }
-
-    #[test]
-    fn without_a_restore_file_nothing_is_touched() {
-        let (_folder, root) = tree(&[]);
-        let mut restore = RestoreFile::new(&root, &root.path("/run/not-there"));
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        assert!(matches!(voter.take(&mut restore), Err(DevfreqError::Restore(_))));
-        assert_eq!(file(&root, "governor"), "performance\n");
-        assert_eq!(restore.items(), []);
-    }
-
-    #[test]
-    fn a_vote_that_reads_back_otherwise_is_clamped_or_not_honoured() {
-        // A fake tree does not answer: target and current stay at 300.
-        let (_folder, root) = tree(&[]);
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        assert_eq!(voter.vote(Level(2)), Applied::Placed);
-        assert_eq!(voter.vote(Level(0)), Applied::Clamped { found: 300 });
-        assert_eq!(file(&root, "userspace/set_freq"), "100");
-        let (_folder, root) = tree(&[("target_freq", "100\n")]);
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        assert_eq!(voter.vote(Level(0)), Applied::NotHonoured { found: 300 });
-    }
-
-    #[test]
-    fn foreign_writes_to_governor_and_set_freq_are_seen() {
-        let (_folder, root) = tree(&[("governor", "userspace\n")]);
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        voter.vote(Level(2));
-        assert_eq!(voter.look(), Applied::InForce);
-        std::fs::write(root.path("/sys/class/devfreq/noc/userspace/set_freq"), "100\n").unwrap();
-        assert!(matches!(voter.look(), Applied::Foreign { .. }));
-        std::fs::write(root.path("/sys/class/devfreq/noc/governor"), "powersave\n").unwrap();
-        let Applied::Foreign { what } = voter.look() else { panic!("foreign") };
-        assert_eq!(what, "devfreq noc: governor is now powersave");
-    }
-
-    #[test]
-    fn a_device_that_vanishes_is_gone_and_one_that_refuses_says_why() {
-        let (_folder, root) = tree(&[]);
-        let mut voter = DevfreqVoter::open(&root, &path()).unwrap();
-        let set_freq = root.path("/sys/class/devfreq/noc/userspace");
-        std::fs::remove_dir_all(&set_freq).unwrap();
-        let Applied::Refused { why } = voter.vote(Level(0)) else { panic!("refused") };
-        assert!(why.contains("userspace/set_freq"), "{why}");
-        std::fs::remove_dir_all(root.path("/sys/class/devfreq/noc")).unwrap();
-        assert_eq!(voter.vote(Level(0)), Applied::Gone { what: "devfreq noc".into() });
-        assert_eq!(voter.look(), Applied::Gone { what: "devfreq noc".into() });
-    }
-
-    #[test]
-    fn what_is_missing_is_named_together_with_what_is_there() {
-        let (_folder, root) = tree(&[]);
-        let other = DevfreqPath { device: "gpu".into(), ..path() };
-        let error = DevfreqVoter::open(&root, &other).unwrap_err().to_string();
-        assert_eq!(error, "there is no devfreq device gpu; this machine has noc");
-        let (_folder, root) = tree(&[("available_governors", "performance\n")]);
-        let error = DevfreqVoter::open(&root, &path()).unwrap_err().to_string();
-        assert!(error.contains("offers: performance"), "{error}");
-        let (_folder, root) = tree(&[("available_frequencies", "100 300\n")]);
-        let error = DevfreqVoter::open(&root, &path()).unwrap_err().to_string();
-        assert!(error.contains("no frequency 200 Hz"), "{error}");
-    }
-}
+#[path = "devfreq_tests.rs"]
+mod tests;

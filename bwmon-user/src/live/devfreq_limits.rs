@@ -4,7 +4,12 @@
 //! down, the maximum up), reading them gives the aggregate over everybody's requests, and where they
 //! cross the maximum wins. So the order matters: to rise, the maximum goes first; to fall, the
 //! minimum.
+//!
+//! All writers of one file share one request, drivers (thermal) have requests of their own, and the
+//! aggregate does not tell the two apart. Writing our own value again does: a stricter limit that
+//! goes away with it was in our file, so somebody else has written there. It is written back.
 
+use super::refusal;
 use super::restore::{Item, RestoreFile};
 use super::root::{Root, names, read_line, write_value};
 use super::voter::Voter;
@@ -23,7 +28,35 @@ pub(super) struct LimitsVoter {
     dir: PathBuf,
     device: String,
     freqs: Vec<Hz>,
-    written: Option<Hz>,
+    /// Our requests, each as it was last taken.
+    floor: Option<u64>,
+    ceiling: Option<u64>,
+    /// Both limits before ours.
+    before: Option<(u64, u64)>,
+}
+
+/// One of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    Min,
+    Max,
+}
+
+impl Limit {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Min => "min_freq",
+            Self::Max => "max_freq",
+        }
+    }
+
+    /// What the kernel keeps of `hz`, in kHz.
+    fn khz(self, hz: u64) -> u64 {
+        match self {
+            Self::Min => hz / 1_000,
+            Self::Max => hz.div_ceil(1_000),
+        }
+    }
 }
 
 impl LimitsVoter {
@@ -46,22 +79,82 @@ impl LimitsVoter {
                 .with_context(|| format!("devfreq {}: {file}", path.device))?;
         }
         let (device, freqs) = (path.device.clone(), path.freq_hz.clone());
-        Ok(Self { dir, device, freqs, written: None })
+        Ok(Self { dir, device, freqs, floor: None, ceiling: None, before: None })
     }
 
     fn number(&self, name: &str) -> Option<u64> {
         read_line(&self.dir.join(name)).ok()?.parse().ok()
     }
 
-    fn write(&self, name: &str, value: u64) -> Result<(), Applied> {
-        let path = self.dir.join(name);
-        write_value(&path, &value.to_string()).map_err(|error| {
-            if self.dir.exists() {
-                Applied::Refused { why: format!("{}: {error}", path.display()) }
-            } else {
-                Applied::Gone { what: format!("devfreq {}", self.device) }
+    fn ours(&self, limit: Limit) -> Option<u64> {
+        match limit {
+            Limit::Min => self.floor,
+            Limit::Max => self.ceiling,
+        }
+    }
+
+    fn write(&mut self, limit: Limit, hz: u64) -> Result<(), Applied> {
+        let path = self.dir.join(limit.file());
+        write_value(&path, &hz.to_string()).map_err(|error| {
+            let place = path.display().to_string();
+            refusal::answer(&error, &place, &self.object(), self.dir.exists())
+        })?;
+        match limit {
+            Limit::Min => self.floor = Some(hz),
+            Limit::Max => self.ceiling = Some(hz),
+        }
+        Ok(())
+    }
+
+    /// Both limits to `hz`, in the order in which they never cross; if the second is refused, the
+    /// first is as before.
+    fn write_both(&mut self, hz: u64) -> Result<(), Applied> {
+        let floor = self.floor.or_else(|| self.number("min_freq"));
+        let falls = floor.is_some_and(|floor| hz < floor);
+        let (first, second) =
+            if falls { (Limit::Min, Limit::Max) } else { (Limit::Max, Limit::Min) };
+        let before = self.ours(first);
+        self.write(first, hz)?;
+        self.write(second, hz).inspect_err(|_| {
+            if let Some(before) = before {
+                // If this fails too, the half vote is known as ours: see `write`.
+                let _ = self.write(first, before);
             }
         })
+    }
+
+    /// Whether the limit `found`, which is stricter than ours, was written over our request.
+    fn is_over_ours(&mut self, limit: Limit, ours: u64, found: u64) -> bool {
+        if self.write(limit, ours).is_err() {
+            return false;
+        }
+        let back = self.number(limit.file()).is_some_and(|now| limit.khz(now) == limit.khz(ours));
+        if back {
+            let _ = write_value(&self.dir.join(limit.file()), &found.to_string());
+        }
+        back
+    }
+
+    fn foreign(&self, limit: Limit, found: u64, ours: u64) -> Applied {
+        let (device, file) = (&self.device, limit.file());
+        Applied::Foreign {
+            what: format!("devfreq {device}: {file} is now {found}, we wrote {ours}"),
+        }
+    }
+
+    /// What is in force of `ours`, if that is something else.
+    fn came_to(&self, ours: u64) -> Option<Applied> {
+        match (self.number("min_freq"), self.number("max_freq"), self.number("cur_freq")) {
+            // Somebody else's limit is stricter: a floor above ours, or a ceiling below.
+            (Some(min), ..) if Limit::Min.khz(min) != Limit::Min.khz(ours) => {
+                Some(Applied::Clamped { found: min })
+            }
+            (_, Some(max), _) if Limit::Max.khz(max) != Limit::Max.khz(ours) => {
+                Some(Applied::Clamped { found: max })
+            }
+            (.., Some(current)) if current != ours => Some(Applied::NotHonoured { found: current }),
+            _ => None,
+        }
     }
 }
 
@@ -86,6 +179,7 @@ impl Voter for LimitsVoter {
             bail!("devfreq {}: its limits do not read as numbers", self.device);
         };
         restore.note(Item::DevfreqLimits { device: self.device.clone(), min_hz, max_hz })?;
+        self.before = Some((min_hz, max_hz));
         Ok(())
     }
 
@@ -93,46 +187,44 @@ impl Voter for LimitsVoter {
         let Some(freq) = self.freqs.get(level.0).or(self.freqs.last()).copied() else {
             return Applied::Refused { why: format!("devfreq {} has no levels", self.device) };
         };
-        let rises = self.written.is_none_or(|before| freq >= before);
-        let order = if rises { ["max_freq", "min_freq"] } else { ["min_freq", "max_freq"] };
-        for file in order {
-            if let Err(answer) = self.write(file, freq.0) {
-                return answer;
-            }
-        }
-        self.written = Some(freq);
-        let khz = |hz: u64| hz / 1_000;
-        match (self.number("min_freq"), self.number("max_freq"), self.number("cur_freq")) {
-            // Somebody else's limit is stricter: a floor above ours, or a ceiling below.
-            (Some(min), ..) if khz(min) != khz(freq.0) => Applied::Clamped { found: min },
-            (_, Some(max), _) if max.div_ceil(1_000) != freq.0.div_ceil(1_000) => {
-                Applied::Clamped { found: max }
-            }
-            (.., Some(current)) if current != freq.0 => Applied::NotHonoured { found: current },
-            _ => Applied::Placed,
+        match self.write_both(freq.0) {
+            Ok(()) => self.came_to(freq.0).unwrap_or(Applied::Placed),
+            Err(answer) => answer,
         }
     }
 
-    fn look(&self) -> Applied {
-        let Some(ours) = self.written else { return Applied::InForce };
-        let (min, max) = (self.number("min_freq"), self.number("max_freq"));
-        match (min, max) {
-            (None, _) | (_, None) if !self.dir.exists() => {
-                Applied::Gone { what: format!("devfreq {}", self.device) }
-            }
-            // The aggregate can be stricter than our request, never looser: then ours is gone.
-            (Some(min), _) if min / 1_000 < ours.0 / 1_000 && max.is_none_or(|max| max > min) => {
-                let device = &self.device;
-                let what = format!("devfreq {device}: min_freq is now {min}, we wrote {ours}");
-                Applied::Foreign { what }
-            }
-            (_, Some(max)) if max.div_ceil(1_000) > ours.0.div_ceil(1_000) => {
-                let device = &self.device;
-                let what = format!("devfreq {device}: max_freq is now {max}, we wrote {ours}");
-                Applied::Foreign { what }
-            }
-            _ => Applied::InForce,
+    fn look(&mut self) -> Applied {
+        let (Some(floor), Some(ceiling)) = (self.floor, self.ceiling) else {
+            return Applied::InForce;
+        };
+        let (Some(min), Some(max)) = (self.number("min_freq"), self.number("max_freq")) else {
+            return if self.dir.exists() {
+                let why = format!("{}: its limits do not read as numbers", self.object());
+                Applied::Refused { why }
+            } else {
+                Applied::Gone { what: self.object() }
+            };
+        };
+        let (low, high) = (Limit::Min.khz(min), Limit::Max.khz(max));
+        let (our_low, our_high) = (Limit::Min.khz(floor), Limit::Max.khz(ceiling));
+        // The aggregate can be stricter than our request, never looser: then ours is gone.
+        if high > our_high || high < our_high && self.is_over_ours(Limit::Max, ceiling, max) {
+            return self.foreign(Limit::Max, max, ceiling);
         }
+        // A ceiling below our floor takes the floor with it.
+        let loose = low < our_low && max > min;
+        if loose || low > our_low && self.is_over_ours(Limit::Min, floor, min) {
+            return self.foreign(Limit::Min, min, floor);
+        }
+        if floor != ceiling {
+            return Applied::InForce;
+        }
+        self.came_to(floor).unwrap_or(Applied::InForce)
+    }
+
+    fn is_lost(&self) -> bool {
+        let now = self.number("min_freq").zip(self.number("max_freq"));
+        now.is_some() && now == self.before
     }
 }
 
@@ -157,6 +249,12 @@ pub(super) fn put_back(root: &Root, device: &str, min_hz: u64, max_hz: u64) -> i
 
 fn write(dir: &Path, name: &str, value: u64) -> io::Result<()> {
     let text = value.to_string();
-    write_value(&dir.join(name), &text)
-        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
+    write_value(&dir.join(name), &text).map_err(|error| {
+        let told = format!("{name}: {}", refusal::named(&error));
+        refusal::say(&error, told)
+    })
 }
+
+#[cfg(test)]
+#[path = "devfreq_limits_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@
 //! `interconnect_summary`, and zero is committed at the start and at the end.
 
 use super::icc_summary;
+use super::refusal;
 use super::restore::{Item, RestoreFile};
 use super::root::{Root, read_line, read_text, write_value};
 use super::voter::Voter;
@@ -37,7 +38,14 @@ pub(super) struct IccVoter {
     dir: PathBuf,
     paths: Vec<IccPath>,
     table: OppTable,
-    written: Option<Level>,
+    written: Option<Written>,
+}
+
+/// A vote, and what of ours was found at each path's end right after it.
+#[derive(Clone, Debug)]
+struct Written {
+    level: Level,
+    found: Vec<Kbps>,
 }
 
 impl IccVoter {
@@ -58,12 +66,23 @@ impl IccVoter {
 
     fn commit(&self, path: &IccPath, peak: Kbps) -> Result<(), Applied> {
         commit(&self.dir, path, peak).map_err(|error| {
-            if self.dir.exists() {
-                Applied::Refused { why: format!("interconnect {}-{}: {error}", path.src, path.dst) }
-            } else {
-                Applied::Gone { what: "the interconnect test client".to_owned() }
-            }
+            let (place, there) = (object(path), self.dir.exists());
+            let what = if there { &place } else { "the interconnect test client" };
+            refusal::answer(&error, &place, what, there)
         })
+    }
+
+    /// Votes the peaks in force on the first `count` paths again.
+    fn undo(&mut self, count: usize) {
+        let Some(written) = &self.written else { return };
+        let undone = self
+            .peaks(written.level)
+            .take(count)
+            .all(|(path, peak)| self.commit(path, peak).is_ok());
+        if !undone {
+            // Neither the old level nor the new one: no look may take it for somebody else's.
+            self.written = None;
+        }
     }
 
     /// Our peak vote at `node`, as the kernel says; `None` where there is none.
@@ -76,6 +95,13 @@ impl IccVoter {
             .max()
     }
 
+    /// The first vote that was found to be another than ours.
+    fn came_to(&self, written: &Written) -> Option<Applied> {
+        let mut votes = self.peaks(written.level).zip(&written.found);
+        let (_, found) = votes.find(|((_, peak), found)| peak != *found)?;
+        Some(Applied::Clamped { found: found.0 })
+    }
+
     /// The peaks of `level`, one per path.
     fn peaks(&self, level: Level) -> impl Iterator<Item = (&IccPath, Kbps)> {
         self.paths.iter().zip(self.table.row(level).iter().copied())
@@ -84,11 +110,15 @@ impl IccVoter {
 
 impl Voter for IccVoter {
     fn name(&self) -> String {
-        format!("interconnect {} (test client, a floor)", self.object_names())
+        format!("{} (test client, a floor)", self.object())
     }
 
     fn object(&self) -> String {
-        format!("interconnect {}", self.object_names())
+        self.objects().join(", ")
+    }
+
+    fn objects(&self) -> Vec<String> {
+        self.paths.iter().map(object).collect()
     }
 
     fn level_in_force(&self) -> Option<Level> {
@@ -104,7 +134,7 @@ impl Voter for IccVoter {
             })?;
             // What an agent that was killed left behind, and a look whether the path is there.
             if let Err(error) = commit(&self.dir, path, Kbps(0)) {
-                bail!("interconnect {}-{}: {error}", path.src, path.dst);
+                bail!("{}: {error}", object(path));
             }
         }
         Ok(())
@@ -112,58 +142,62 @@ impl Voter for IccVoter {
 
     fn vote(&mut self, level: Level) -> Applied {
         let level = level.min(self.table.top());
-        for (path, peak) in self.peaks(level) {
-            if let Err(answer) = self.commit(path, peak) {
-                return answer;
-            }
+        let failure = self.peaks(level).enumerate().find_map(|(done, (path, peak))| {
+            self.commit(path, peak).err().map(|answer| (done, answer))
+        });
+        if let Some((done, answer)) = failure {
+            self.undo(done);
+            return answer;
         }
-        self.written = Some(level);
-        for (path, peak) in self.peaks(level) {
-            match self.found(&path.dst) {
-                Some(found) if found == peak => {}
-                Some(found) => return Applied::Clamped { found: found.0 },
-                None => {
-                    return Applied::Refused {
-                        why: format!(
-                            "interconnect {}-{}: the commit was accepted and no vote of \
-                             {CONSUMER} is in force at {}",
-                            path.src, path.dst, path.dst
-                        ),
-                    };
-                }
-            }
+        let mut found = Vec::new();
+        for path in &self.paths {
+            let Some(kbps) = self.found(&path.dst) else {
+                // Nothing of ours is in force, and that is nobody else's doing.
+                self.written = None;
+                return Applied::Refused {
+                    why: format!(
+                        "{}: the commit was accepted and no vote of {CONSUMER} is in force at {}",
+                        object(path),
+                        path.dst
+                    ),
+                };
+            };
+            found.push(kbps);
         }
-        Applied::Placed
+        let written = Written { level, found };
+        let answer = self.came_to(&written).unwrap_or(Applied::Placed);
+        self.written = Some(written);
+        answer
     }
 
-    fn look(&self) -> Applied {
+    fn look(&mut self) -> Applied {
         if !self.dir.exists() {
             return Applied::Gone { what: "the interconnect test client".to_owned() };
         }
-        let Some(level) = self.written else { return Applied::InForce };
-        for (path, peak) in self.peaks(level) {
+        let Some(written) = &self.written else { return Applied::InForce };
+        for ((path, peak), before) in self.peaks(written.level).zip(&written.found) {
             let found = self.found(&path.dst);
-            if found != Some(peak) {
+            if found != Some(*before) {
                 let now = found.map_or("nothing".to_owned(), |kbps| format!("{kbps} kBps"));
+                let object = object(path);
                 return Applied::Foreign {
                     what: format!(
-                        "interconnect {}-{}: the test client's vote is now {now}, we voted {peak} \
-                         kBps",
-                        path.src, path.dst
+                        "{object}: the test client's vote is now {now}, we voted {peak} kBps"
                     ),
                 };
             }
         }
-        Applied::InForce
+        self.came_to(written).unwrap_or(Applied::InForce)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.paths.iter().all(|path| self.found(&path.dst).is_none())
     }
 }
 
-impl IccVoter {
-    fn object_names(&self) -> String {
-        let names: Vec<String> =
-            self.paths.iter().map(|path| format!("{}-{}", path.src, path.dst)).collect();
-        names.join(" ")
-    }
+/// The object of one path, as in the restore file.
+fn object(path: &IccPath) -> String {
+    format!("interconnect {}-{}", path.src, path.dst)
 }
 
 /// One vote: `get` before `commit`, tag first. Average 0: an interconnect sums averages.
@@ -200,9 +234,9 @@ fn said(name: &str, error: &io::Error) -> io::Error {
         }
         // Before 6.19 (8cc27f5c6dd1) `get` says so for names that were never written.
         ("get", Some(12)) => "the kernel did not take the names of the nodes".to_owned(),
-        _ => error.to_string(),
+        _ => refusal::named(error),
     };
-    io::Error::new(error.kind(), format!("{name}: {why}"))
+    refusal::say(error, format!("{name}: {why}"))
 }
 
 /// Takes our vote away.

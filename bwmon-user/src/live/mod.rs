@@ -18,15 +18,19 @@ mod identity;
 pub mod in_force;
 mod interrupts;
 mod journal_file;
+mod kept_vote;
 mod lock;
 mod machine;
 mod machine_facts;
 mod mapping;
 pub mod probes;
 pub mod reached;
+mod refusal;
 mod registers;
 mod restore;
+mod retry;
 mod root;
+mod slept;
 mod source;
 mod spec_folder;
 mod standing;
@@ -38,6 +42,8 @@ mod vote_device;
 mod voter;
 mod wake;
 mod ways;
+#[cfg(test)]
+mod write_faults;
 mod writers;
 
 pub use actuator::{LiveActuator, PathDescription};

@@ -232,18 +232,18 @@ impl RestoreFile {
         })
     }
 
-    /// Somebody else has taken `object` over: its items are dropped, and `why` is said at the end.
-    pub fn forget(&mut self, object: &str, why: &str) {
-        let before = self.record.items.len();
-        self.record.items.retain(|item| item.object() != object);
-        if self.record.items.len() == before {
+    /// Somebody else has taken `objects` over: their items are dropped, and `why` is said at the end.
+    pub fn forget(&mut self, objects: &[String], why: &str) {
+        let theirs = |item: &Item| objects.contains(&item.object());
+        let dropped: Vec<Item> = self.record.items.extract_if(.., |item| theirs(item)).collect();
+        if dropped.is_empty() {
             return;
         }
-        self.left.push(Outcome {
-            object: object.to_owned(),
+        self.left.extend(dropped.iter().map(|item| Outcome {
+            object: item.object(),
             done: true,
             what: format!("left as it is: {why}"),
-        });
+        }));
         // If this cannot be written the item stays on disk, and `restore` looks again.
         let _ = self.save();
     }

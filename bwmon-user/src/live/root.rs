@@ -66,6 +66,10 @@ pub(super) fn read_text(path: &Path) -> io::Result<String> {
 /// As the system says.
 pub(super) fn write_value(path: &Path, text: &str) -> io::Result<()> {
     use std::io::Write;
+    #[cfg(test)]
+    if let Some(outcome) = super::write_faults::outcome(path, text) {
+        return outcome;
+    }
     let mut file = std::fs::OpenOptions::new().write(true).truncate(true).open(path)?;
     file.write_all(text.as_bytes())
 }

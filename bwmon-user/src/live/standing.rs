@@ -1,36 +1,35 @@
 //! What the machine says besides registers and probes: how long it slept, which CPUs are on line.
 
 use super::root::{Root, read_line};
+use super::slept::SleepWatch;
 use crate::sample::ProbeFacts;
 use crate::units::Nanos;
-use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// CPUs come and go rarely; reading a file on every tick would cost more than it tells.
 const CPUS_EVERY: Nanos = Nanos(Nanos::PER_S);
-/// Less than this between the two clocks is the time between reading them.
-const SHORTEST_SLEEP: u64 = Nanos::PER_MS;
 
 /// Looks at the machine on every tick.
 #[derive(Debug)]
 pub(super) struct Standing {
     root: Root,
-    /// How far `CLOCK_BOOTTIME`, which counts sleep, is ahead of `CLOCK_MONOTONIC`.
-    ahead: u64,
+    sleep: SleepWatch,
     cpus: Option<u32>,
     looked: Option<Nanos>,
 }
 
 impl Standing {
     pub(super) fn new(root: &Root) -> Self {
-        Self { root: root.clone(), ahead: boottime_ahead(), cpus: None, looked: None }
+        Self::watching(root, SleepWatch::new())
+    }
+
+    /// One that learns of sleep from `sleep`.
+    pub(super) fn watching(root: &Root, sleep: SleepWatch) -> Self {
+        Self { root: root.clone(), sleep, cpus: None, looked: None }
     }
 
     /// Fills in what it sees at `now`.
     pub(super) fn facts(&mut self, now: Nanos, facts: &mut ProbeFacts) {
-        let ahead = boottime_ahead();
-        let slept = ahead.saturating_sub(self.ahead);
-        facts.slept_ns = Nanos(if slept >= SHORTEST_SLEEP { slept } else { 0 });
-        self.ahead = ahead;
+        facts.slept_ns = self.sleep.slept();
         if self.looked.is_none_or(|at| now.since(at) >= CPUS_EVERY) {
             self.looked = Some(now);
             let list = read_line(&self.root.path("/sys/devices/system/cpu/online"));
@@ -38,16 +37,6 @@ impl Standing {
         }
         facts.cpus_online = self.cpus;
     }
-}
-
-fn boottime_ahead() -> u64 {
-    let monotonic = nanos(clock_gettime(ClockId::Monotonic));
-    nanos(clock_gettime(ClockId::Boottime)).saturating_sub(monotonic)
-}
-
-fn nanos(time: Timespec) -> u64 {
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(Nanos::PER_S).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// CPUs in a list such as `0-3,6` (Documentation/admin-guide/cputopology.rst).

@@ -7,6 +7,7 @@
 //! this node for the moment between.
 
 use super::binding::{Binding, KERNEL_DRIVER};
+use super::refusal;
 use super::restore::{Item, RestoreFile};
 use super::root::Root;
 use super::voter::Voter;
@@ -14,7 +15,6 @@ use crate::board::{Level, OppTable, VoteDevice};
 use crate::units::Kbps;
 use crate::vote::Applied;
 use anyhow::{Context, bail, ensure};
-use rustix::io::Errno;
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Write};
@@ -177,10 +177,21 @@ impl DeviceVoter {
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Applied {
-        let path = self.path();
-        match Errno::from_io_error(error) {
-            Some(Errno::NODEV) => Applied::Gone { what: self.object() },
-            _ => Applied::Refused { why: format!("{}: {what}: {error}", path.display()) },
+        let place = format!("{}: {what}", self.path().display());
+        // The module answers ENODEV once its device is gone; the open file does not go before.
+        refusal::answer(error, &place, &self.object(), true)
+    }
+
+    /// Votes the peaks of `level` on the first `count` paths again.
+    fn undo(&mut self, count: usize) {
+        let (Some(level), Some(votes)) = (self.written, &self.votes) else { return };
+        let undone = self
+            .peaks(level)
+            .take(count)
+            .all(|(path, peak)| votes.write(&line(path, peak)).is_ok());
+        if !undone {
+            // Neither the old level nor the new one: no look may take it for somebody else's.
+            self.written = None;
         }
     }
 
@@ -202,6 +213,11 @@ impl DeviceVoter {
         }
         Applied::Placed
     }
+}
+
+/// A vote as the module reads it.
+fn line(path: &str, peak: Kbps) -> String {
+    format!("{path} 0 {}\n", peak.0)
 }
 
 fn find<'a>(rows: &'a [Row], path: &str) -> Option<&'a Row> {
@@ -241,17 +257,20 @@ impl Voter for DeviceVoter {
         let Some(votes) = &self.votes else {
             return Applied::Refused { why: format!("{} is not open", self.object()) };
         };
-        for (path, peak) in self.peaks(level) {
-            if let Err(error) = votes.write(&format!("{path} 0 {}\n", peak.0)) {
-                return self.failed(&format!("path {path}, {peak} kBps"), &error);
-            }
+        let failure = self.peaks(level).enumerate().find_map(|(done, (path, peak))| {
+            let error = votes.write(&line(path, peak)).err()?;
+            Some((done, self.failed(&format!("path {path}, {peak} kBps"), &error)))
+        });
+        if let Some((done, answer)) = failure {
+            self.undo(done);
+            return answer;
         }
         let answer = self.compare(&**votes, level);
         self.written = Some(level);
         answer
     }
 
-    fn look(&self) -> Applied {
+    fn look(&mut self) -> Applied {
         let (Some(votes), Some(level)) = (&self.votes, self.written) else {
             return Applied::InForce;
         };
@@ -259,6 +278,11 @@ impl Voter for DeviceVoter {
             Applied::Placed => Applied::InForce,
             answer => answer,
         }
+    }
+
+    /// Only we write to our open file, so what differs is never somebody else's doing.
+    fn is_lost(&self) -> bool {
+        true
     }
 }
 

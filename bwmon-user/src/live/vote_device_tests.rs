@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::board::parse;
+use rustix::io::Errno;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -17,8 +17,13 @@ pub(super) trait Voter: Debug {
     /// The object, for messages: `devfreq soc:ddr-bw (userspace)`.
     fn name(&self) -> String;
 
-    /// Begins the names of restore items that belong to it.
+    /// What is voted through, for messages: `devfreq soc:ddr-bw`.
     fn object(&self) -> String;
+
+    /// The objects of the restore items that belong to it.
+    fn objects(&self) -> Vec<String> {
+        vec![self.object()]
+    }
 
     /// The level in force by whatever is there now; `None` if it cannot be told.
     fn level_in_force(&self) -> Option<Level>;
@@ -32,8 +37,12 @@ pub(super) trait Voter: Debug {
     /// Votes for `level` and says what came of it.
     fn vote(&mut self, level: Level) -> Applied;
 
-    /// Whether what was written still stands.
-    fn look(&self) -> Applied;
+    /// Whether what was written still stands. Less than it in force is `Clamped` or `NotHonoured`.
+    fn look(&mut self) -> Applied;
+
+    /// Whether nothing is left of our vote, as before the first one. After a sleep that is a loss; at
+    /// any other time it is somebody else's doing.
+    fn is_lost(&self) -> bool;
 }
 
 /// The vote path that the board names for `domain`, looked at; `None` if it names none.

@@ -103,52 +103,11 @@ fn limits_are_voted_in_the_order_that_never_crosses_them_and_given_back() {
     );
     // The clock of a fake tree stays where it is.
     assert_eq!(voter.vote(Level(2)), Applied::NotHonoured { found: 200_000 });
-    assert_eq!(voter.look(), Applied::InForce);
+    assert_eq!(voter.look(), Applied::NotHonoured { found: 200_000 });
     let outcome = &restore.put_back().unwrap()[0];
     assert_eq!(outcome.what, "limits back to no floor and no ceiling");
     // 0 takes the request away, as in devfreq's max_freq_store and min_freq_store.
     assert_eq!(machine.read(&format!("{DEVFREQ}/max_freq")), "0");
-}
-
-#[test]
-fn the_maximum_goes_first_to_rise_and_last_to_fall() {
-    let machine = Machine::limits();
-    let mut voter = machine.voter(LIMITS, 1).unwrap();
-    voter.vote(Level(1));
-    // What cannot be written stops the vote there: the file that comes first was written, the other
-    // was not.
-    let block = |name: &str| {
-        let file = machine.path(&format!("{DEVFREQ}/{name}"));
-        std::fs::remove_file(&file).unwrap();
-        std::fs::create_dir(&file).unwrap();
-    };
-    block("min_freq");
-    assert!(matches!(voter.vote(Level(2)), Applied::Refused { .. }));
-    assert_eq!(machine.read(&format!("{DEVFREQ}/max_freq")), "300000");
-    let machine = Machine::limits();
-    let mut voter = machine.voter(LIMITS, 1).unwrap();
-    voter.vote(Level(1));
-    let file = machine.path(&format!("{DEVFREQ}/max_freq"));
-    std::fs::remove_file(&file).unwrap();
-    std::fs::create_dir(&file).unwrap();
-    assert!(matches!(voter.vote(Level(0)), Applied::Refused { .. }));
-    assert_eq!(machine.read(&format!("{DEVFREQ}/min_freq")), "100000");
-}
-
-#[test]
-fn a_limit_that_somebody_else_makes_stricter_clamps_and_one_that_vanished_is_foreign() {
-    let machine = Machine::limits();
-    let mut voter = machine.voter(LIMITS, 1).unwrap();
-    voter.vote(Level(1));
-    // Thermal's ceiling below ours: the aggregate that is read is stricter, ours still stands.
-    machine.write(&format!("{DEVFREQ}/max_freq"), "100000\n");
-    assert_eq!(voter.look(), Applied::InForce);
-    machine.write(&format!("{DEVFREQ}/max_freq"), "300000\n");
-    let Applied::Foreign { what } = voter.look() else { panic!("foreign") };
-    assert!(what.contains("max_freq is now 300000, we wrote 200000"), "{what}");
-    std::fs::remove_dir_all(machine.path(DEVFREQ)).unwrap();
-    assert_eq!(voter.look(), Applied::Gone { what: "devfreq noc".into() });
-    assert_eq!(voter.vote(Level(0)), Applied::Gone { what: "devfreq noc".into() });
 }
 
 fn dcvs() -> Machine {
@@ -170,6 +129,7 @@ fn a_boost_floor_is_voted_read_back_and_given_back() {
     assert_eq!(voter.vote(Level(0)), Applied::Placed);
     assert_eq!(voter.vote(Level(2)), Applied::NotHonoured { found: 400 });
     assert_eq!(machine.read(&format!("{DCVS}/boost_freq")), "600");
+    assert_eq!(voter.look(), Applied::NotHonoured { found: 400 });
     machine.write(&format!("{DCVS}/boost_freq"), "300\n");
     assert!(matches!(voter.look(), Applied::Foreign { .. }));
     assert_eq!(restore.put_back().unwrap()[0].what, "boost_freq back to 200 kHz");
@@ -257,8 +217,12 @@ fn a_commit_that_does_nothing_is_refused_and_another_amount_is_clamped() {
     let mut voter = machine.voter(CLIENT, 1).unwrap();
     let Applied::Refused { why } = voter.vote(Level(2)) else { panic!("refused") };
     assert!(why.contains("accepted and no vote of icc-debugfs-client is in force"), "{why}");
+    // Our own failed vote is not taken for somebody else's doing.
+    assert_eq!(voter.look(), Applied::InForce);
     summary(&machine, "1");
     assert_eq!(voter.vote(Level(2)), Applied::Clamped { found: 1 });
+    // It stays clamped: nobody has changed anything since.
+    assert_eq!(voter.look(), Applied::Clamped { found: 1 });
 }
 
 #[test]
