@@ -1,6 +1,6 @@
 //! `bwmon experiment` on the model: the same answer however it was come by, and bad input.
 
-use crate::common::{at, bad, bwmon, command, folder, good, json, wait_for};
+use crate::common::{at, bad, bwmon, command, folder, good, json, repository, wait_for};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -322,4 +322,23 @@ fn a_search_beats_the_default_on_what_it_saw_and_reports_what_it_did_not_see() {
     assert!(wrong(&["bwmon", "--on", "launch", "--vary", "windows"]).contains("down_windows"));
     assert!(wrong(&["native", "--on", "launch"]).contains("no tunables"));
     assert!(wrong(&["bwmon", "--on", "launch", "--held-out", "launch"]).contains("both"));
+}
+
+#[test]
+fn the_agenda_of_the_guide_checks_and_every_verb_that_it_names_is_there() {
+    let guide = fs::read_to_string(repository().join("docs/experiments.md")).unwrap();
+    let agenda = guide.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = folder(&[("mine.toml", agenda)]);
+    let said = good(&["experiment", "check", &at(&folder, "mine.toml")]).stdout;
+    assert!(said.contains("bwmon, adaptive util_pct=70"), "{said}");
+    let help = good(&["experiment", "--help"]).stdout;
+    for line in guide.lines().filter(|line| line.trim_start().starts_with("bwmon experiment ")) {
+        let verb = line.trim_start().split(' ').nth(2).unwrap();
+        assert!(help.contains(&format!("  {verb} ")), "{line}");
+        // Every option of the line is one of the verb's.
+        let options = good(&["experiment", verb, "--help"]).stdout;
+        for option in line.split(' ').filter(|word| word.starts_with("--")) {
+            assert!(options.contains(option), "{line}: {option}");
+        }
+    }
 }
