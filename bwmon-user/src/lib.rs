@@ -10,6 +10,9 @@ pub mod units;
 // How many allocations this thread made: what `policy bench` counts.
 pub mod allocations;
 
+// Numbers drawn from seeds, the same everywhere and for ever.
+pub mod random;
+
 // One error for one place in an operator's text.
 pub mod diag;
 

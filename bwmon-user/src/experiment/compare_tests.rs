@@ -1,7 +1,7 @@
 use super::*;
-use crate::experiment::random::Draw;
 use crate::experiment::testing::agenda;
 use crate::experiment::{Judging, Status};
+use crate::random::Draw;
 
 /// Two subjects in 20 blocks with 2 % noise; the second is `factor` times the first.
 fn lines(factor: f64, seed: u64) -> Vec<Line> {

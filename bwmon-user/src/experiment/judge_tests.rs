@@ -1,6 +1,6 @@
 use super::*;
-use crate::experiment::random::Draw;
 use crate::experiment::testing::agenda;
+use crate::random::Draw;
 
 fn line(block: u32, subject: &str, value: f64) -> Line {
     Line {

@@ -12,7 +12,6 @@ mod line;
 mod meter;
 mod parse;
 mod plan;
-pub mod random;
 mod raw;
 pub mod search;
 #[cfg(test)]

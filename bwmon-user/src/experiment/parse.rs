@@ -48,8 +48,8 @@ impl Check<'_> {
         let place = self.place(raw.place)?;
         let seed = raw.seed.unwrap_or(DEFAULT_SEED);
         let judging = Judging {
-            confidence_pct: self.within(raw.confidence_pct, 95.0, 50.0..=99.9, "confidence_pct")?,
-            smallest_effect_pct: self.within(
+            confidence_pct: self.ranged(raw.confidence_pct, 95.0, 50.0..=99.9, "confidence_pct")?,
+            smallest_effect_pct: self.ranged(
                 raw.smallest_effect_pct,
                 1.0,
                 0.0..=100.0,
@@ -62,14 +62,14 @@ impl Check<'_> {
             name: raw.name.into_inner(),
             what: raw.what,
             seed,
-            blocks: self.whole(raw.blocks, 20, 1..=100_000, "blocks")?,
+            blocks: self.ranged(raw.blocks, 20, 1..=100_000, "blocks")?,
             subjects: self.subjects(raw.subject, raw.sweep, &place, seed)?,
             workloads: self.workloads(raw.workload, &place)?,
             measures: self.measures(raw.measure, &place, judging)?,
             place,
             board: raw.board,
-            period_us: self.whole(raw.period_us, period_us, 100..=1_000_000, "period_us")?,
-            settle_ms: self.whole(raw.settle_ms, 200, 0..=600_000, "settle_ms")?,
+            period_us: self.ranged(raw.period_us, period_us, 100..=1_000_000, "period_us")?,
+            settle_ms: self.ranged(raw.settle_ms, 200, 0..=600_000, "settle_ms")?,
             max_retries: raw.max_retries.unwrap_or(2),
             judging,
             rig: self.rig(raw.rig)?,
@@ -96,40 +96,22 @@ impl Check<'_> {
     fn rig(&self, raw: Option<RawRig>) -> Result<Rig, Diagnostic> {
         let Some(raw) = raw else { return Ok(Rig::default()) };
         Ok(Rig {
-            noise_pct: self.within(raw.noise_pct, 0.0, 0.0..=100.0, "noise_pct")?,
-            drift_pct: self.within(raw.drift_pct, 0.0, -90.0..=1_000.0, "drift_pct")?,
+            noise_pct: self.ranged(raw.noise_pct, 0.0, 0.0..=100.0, "noise_pct")?,
+            drift_pct: self.ranged(raw.drift_pct, 0.0, -90.0..=1_000.0, "drift_pct")?,
         })
     }
 
     fn limits(&self, raw: Option<RawLimits>) -> Result<Limits, Diagnostic> {
         let Some(raw) = raw else { return Ok(Limits::default()) };
-        let cooldown = raw.cooldown_c.map(|c| self.within(Some(c), 0.0, 0.0..=100.0, "cooldown_c"));
+        let cooldown = raw.cooldown_c.map(|c| self.ranged(Some(c), 0.0, 0.0..=100.0, "cooldown_c"));
         Ok(Limits {
             cooldown_c: cooldown.transpose()?,
             cooldown_timeout_s: raw.cooldown_timeout_s.unwrap_or(300),
         })
     }
 
-    fn within(
-        &self,
-        raw: Option<Spanned<f64>>,
-        default: f64,
-        range: std::ops::RangeInclusive<f64>,
-        key: &str,
-    ) -> Result<f64, Diagnostic> {
-        let Some(raw) = raw else { return Ok(default) };
-        let value = *raw.get_ref();
-        if range.contains(&value) {
-            return Ok(value);
-        }
-        Err(self.fault(raw.span(), format!("{key} is {value}")).help(format!(
-            "give {} to {}",
-            range.start(),
-            range.end()
-        )))
-    }
-
-    fn whole<T: Copy + PartialOrd + std::fmt::Display>(
+    /// A number that may be left away, within its bounds.
+    fn ranged<T: Copy + PartialOrd + std::fmt::Display>(
         &self,
         raw: Option<Spanned<T>>,
         default: T,

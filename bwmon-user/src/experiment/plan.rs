@@ -1,7 +1,7 @@
 //! The order of an experiment: complete blocks in random order, drawn from the agenda's seed.
 
 use super::agenda::Agenda;
-use super::random::Draw;
+use crate::random::Draw;
 
 /// A block: every subject once under one workload.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! blocks, until few are left (successive halving: Jamieson and Talwalkar 2016).
 
 use super::agenda::{Subject, SubjectKind};
-use super::random::Draw;
+use crate::random::Draw;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! How a stream's demand runs over time.
 
+use crate::random::{GAMMA, mixed};
 use crate::units::{Kbps, Nanos};
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl Shape {
             Self::Bursts { low, high, slot_us, busy_pct, seed } => {
                 let slot = since.as_us() / u64::from((*slot_us).max(1));
                 pick(
-                    mixed(mixed(*seed).wrapping_add(slot)) % 100 < u64::from(*busy_pct),
+                    drawn(drawn(*seed).wrapping_add(slot)) % 100 < u64::from(*busy_pct),
                     *high,
                     *low,
                 )
@@ -113,12 +114,9 @@ fn pick(high: bool, a: Kbps, b: Kbps) -> f64 {
     if high { a.0 as f64 } else { b.0 as f64 }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one step, so that any slot can be drawn by itself.
-fn mixed(seed: u64) -> u64 {
-    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// SplitMix64's output number `seed`, so that any slot can be drawn by itself.
+fn drawn(seed: u64) -> u64 {
+    mixed(seed.wrapping_mul(GAMMA).wrapping_add(GAMMA))
 }
 
 #[cfg(test)]

@@ -135,12 +135,12 @@ impl Check<'_> {
                 .help("keep one of them")),
             (Some(pct), None) => {
                 let pct =
-                    self.within(Some(pct.clone()), 0.0, 0.0..=100.0, "smallest_effect_pct")?;
+                    self.ranged(Some(pct.clone()), 0.0, 0.0..=100.0, "smallest_effect_pct")?;
                 Ok(Compare::Ratio { smallest_effect_pct: pct })
             }
             (None, Some(effect)) => {
                 let effect =
-                    self.within(Some(effect.clone()), 0.0, 0.0..=1e15, "smallest_effect")?;
+                    self.ranged(Some(effect.clone()), 0.0, 0.0..=1e15, "smallest_effect")?;
                 Ok(Compare::Difference { smallest_effect: effect })
             }
             (None, None) if counts && raw.primary => Err(self

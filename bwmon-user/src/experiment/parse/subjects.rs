@@ -3,8 +3,8 @@
 use super::{Check, MOST_SUBJECTS};
 use crate::diag::Diagnostic;
 use crate::experiment::agenda::{FixedLevel, Place, Subject, SubjectKind};
-use crate::experiment::random::Draw;
 use crate::experiment::raw::{RawSubject, RawSweep};
+use crate::random::Draw;
 use crate::sim::CpufreqVotes;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,8 +77,10 @@ impl Check<'_> {
                 .fault(span, "the model has no devfreq or cpufreq governors to choose from")
                 .help("policy = \"ondemand\" is the rule of devfreq's simple_ondemand"));
         }
-        let period_us =
-            raw.period_us.map(|us| self.whole(Some(us), 0, 100..=1_000_000, PERIOD)).transpose()?;
+        let period_us = raw
+            .period_us
+            .map(|us| self.ranged(Some(us), 0, 100..=1_000_000, PERIOD))
+            .transpose()?;
         Ok(Subject {
             name: raw.name.unwrap_or_else(|| title(&kind, None)),
             cpufreq_votes: self.votes(raw.cpufreq_votes)?,

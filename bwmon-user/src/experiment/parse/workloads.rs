@@ -97,7 +97,7 @@ impl Check<'_> {
             });
         }
         let duration_ms = duration_ms
-            .map(|ms| self.whole(Some(ms), 0, 1..=86_400_000, "duration_ms"))
+            .map(|ms| self.ranged(Some(ms), 0, 1..=86_400_000, "duration_ms"))
             .transpose()?;
         Ok((traffic.clone(), WorkloadKind::Simulated { traffic, duration_ms }))
     }
@@ -143,8 +143,8 @@ impl Check<'_> {
             return Err(self.fault(span, "a command with a NUL"));
         }
         let cpus = raw.cpus.as_ref().map(|cpus| self.cpus(cpus)).transpose()?;
-        let repetitions = self.whole(raw.repetitions.clone(), 1, 1..=1_000, "repetitions")?;
-        let timeout_s = self.whole(raw.timeout_s.clone(), 600, 1..=86_400, "timeout_s")?;
+        let repetitions = self.ranged(raw.repetitions.clone(), 1, 1..=1_000, "repetitions")?;
+        let timeout_s = self.ranged(raw.timeout_s.clone(), 600, 1..=86_400, "timeout_s")?;
         let warmup = raw.warmup.unwrap_or(0);
         let kind = Command { argv, warmup, repetitions, timeout_s, cpus };
         Ok((program, WorkloadKind::Command(kind)))

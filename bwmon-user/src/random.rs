@@ -1,6 +1,6 @@
 //! Numbers drawn from seeds, the same on every machine and in every version.
 //!
-//! The order of an experiment, its sweeps and a rig's noise can be drawn again from what was
+//! The order of an experiment, its sweeps, a rig's noise and a scenario's bursts can be drawn again from what was
 //! recorded, by any shard for itself; crates for random numbers promise that for some of their
 //! generators only, and not for what they draw with them.
 
@@ -10,7 +10,15 @@ pub struct Draw {
     state: u64,
 }
 
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+/// What the state grows by: an odd number near 2^64 over the golden ratio.
+pub const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The bits of `z` mixed: SplitMix64's output for the state `z`.
+pub fn mixed(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
 
 impl Draw {
     /// A generator of its own for each list of numbers.
@@ -26,10 +34,7 @@ impl Draw {
     /// 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GAMMA);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        mixed(self.state)
     }
 
     /// Evenly below `n` (0 for 0), by the widening product (Lemire 2019), whose unevenness is below
