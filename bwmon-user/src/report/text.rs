@@ -100,15 +100,20 @@ fn in_full(cell: &JudgedCell, unit: &str) -> String {
     )
 }
 
-/// One word: the effect, as in the seed's table.
+/// The effect alone, as in the seed's table; without one, the median.
 fn effect(cell: &JudgedCell, unit: &str) -> String {
-    let effect = cell.effect.as_ref().map(|effect| words::compact(effect, unit));
-    effect.unwrap_or_else(|| "no pairs".to_owned())
+    match &cell.effect {
+        Some(effect) => words::compact(effect, unit),
+        None => format!("{} (no pairs)", number(median(cell))),
+    }
 }
 
 /// One line: median and effect.
 fn in_short(cell: &JudgedCell, unit: &str) -> String {
-    format!("{}  {}", number(median(cell)), effect(cell, unit))
+    match &cell.effect {
+        Some(effect) => format!("{}  {}", number(median(cell)), words::compact(effect, unit)),
+        None => format!("{}  no pairs", number(median(cell))),
+    }
 }
 
 /// How runs ended, and why some do not count.

@@ -151,6 +151,14 @@ impl Session {
                 }
             }
         }
+        if !todo.is_empty() && cannot.len() == self.agenda.subjects.len() {
+            bail!(
+                "no subject of the agenda can run here; when that is mended, go on with --resume"
+            );
+        }
+        if let Some(base) = self.agenda.baseline().filter(|base| cannot.contains_key(&base.name)) {
+            say(&format!("bwmon: without the baseline {} nothing will be compared", base.name));
+        }
         self.work(folder, planned, &todo, rigs, &cannot)?;
         if self.stop.load(Ordering::Relaxed) {
             bail!(
