@@ -219,6 +219,7 @@ mod tests {
     use crate::ports::{NoJournal, Outcome};
     use crate::sample::{Missing, Reading};
     use crate::vote::Vote;
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     #[test]
@@ -317,5 +318,62 @@ mod tests {
         assert_eq!(source.ticks, [0, 1, 2, 3, 4, 5]);
         assert_eq!((stats.ticks, stats.wakes, stats.missed), (6, 3, 0));
         assert_eq!(source.decided, 6);
+    }
+
+    /// A clock that is late: each sleep ends so much after its moment (a stalled machine, a debugger).
+    struct Late {
+        now: Nanos,
+        delays: Vec<u64>,
+        /// What was asked for, and when.
+        asked: Vec<(Nanos, Nanos)>,
+    }
+
+    impl Clock for Late {
+        fn now(&self) -> Nanos {
+            self.now
+        }
+        fn sleep_until(&mut self, moment: Nanos) {
+            self.asked.push((moment, self.now));
+            self.now = Nanos(moment.0.max(self.now.0) + self.delays.pop().unwrap_or(0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn jumps_of_the_clock_are_missed_points_and_never_a_burst(
+            start in 0_u64..1 << 60,
+            delays in prop::collection::vec(prop_oneof![0_u64..20, 0..86_400 * Nanos::PER_S], 1..30),
+        ) {
+            let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
+            let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Nothing)];
+            let policy = Box::new(Mainline::new(&board));
+            let mut governor = Governor::new(board, policy, rails, &[]);
+            let mut source = Numbers::default();
+            let ticks = delays.len() as u64;
+            let mut clock = Late { now: Nanos(start), delays, asked: Vec::new() };
+            let doors = Doors {
+                source: &mut source,
+                actuator: &mut Nowhere,
+                clock: &mut clock,
+                journal: &mut NoJournal,
+            };
+            let stop = AtomicBool::new(false);
+            let pace = Pace { period: Nanos(10), ticks: Some(ticks), stop: &stop };
+            let stats = run(&mut governor, doors, pace).unwrap();
+            prop_assert_eq!((stats.ticks, stats.wakes), (ticks, 0));
+            // Every sleep is to the next grid point, and to no moment before it.
+            for (moment, now) in &clock.asked {
+                prop_assert_eq!((moment.0 - start) % 10, 0);
+                prop_assert!(moment >= now && moment.0 - now.0 <= 10, "{:?} at {:?}", moment, now);
+            }
+            // Points on the way are either ticks or missed, each once.
+            let (last, _) = clock.asked[clock.asked.len() - 1];
+            prop_assert!(source.ticks.is_sorted_by(|a, b| a < b));
+            let points = (last.0 - start) / 10;
+            prop_assert_eq!(source.ticks[source.ticks.len() - 1] + 1, points);
+            // A point that is now is still ahead.
+            let after = (clock.now.0 - start).div_ceil(10).saturating_sub(points + 1);
+            prop_assert_eq!(stats.missed, points - ticks + after);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::binding::{Binding, KERNEL_DRIVER};
 use super::bus_dcvs::BUS_DCVS;
 use super::devmem::lockdown;
+use super::devmem_error::SYS_RAWIO;
 use super::identity::memory_clocks;
 use super::in_force::{InForce, in_force};
 use super::machine::Machine;
@@ -52,9 +53,6 @@ pub struct Report {
     /// Whether the bandwidth that was reached fits the levels.
     pub bandwidth: Vec<Reached>,
 }
-
-/// CAP_SYS_RAWIO: `/dev/mem`.
-const SYS_RAWIO: u32 = 17;
 
 /// Looks at `machine`, as a machine like `board` if that is known, `why` it is that one. The probes are loaded and let go;
 /// what stays is a mounted tracefs, if it was not mounted before.

@@ -50,15 +50,20 @@ impl Machine {
 
     /// The process' effective capabilities as a bit mask, if they can be read.
     pub fn effective_capabilities(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(self.root.path("/proc/self/status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-        u64::from_str_radix(line.trim(), 16).ok()
+        effective_capabilities(&self.root)
     }
 
     /// The tree.
     pub fn root(&self) -> &Root {
         &self.root
     }
+}
+
+/// The process' effective capabilities as a bit mask, if they can be read under `root`.
+pub(super) fn effective_capabilities(root: &Root) -> Option<u64> {
+    let status = std::fs::read_to_string(root.path("/proc/self/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
 }
 
 #[cfg(test)]

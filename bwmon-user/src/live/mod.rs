@@ -12,6 +12,7 @@ mod devfreq;
 mod devfreq_limits;
 pub mod devicetree;
 mod devmem;
+mod devmem_error;
 mod icc_client;
 pub mod icc_summary;
 mod identity;
