@@ -262,3 +262,7 @@ impl<R: Registers> Driver<R> {
 #[cfg(test)]
 #[path = "driver_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "foreign_clear_tests.rs"]
+mod foreign_clear_tests;
