@@ -49,6 +49,9 @@ impl Session {
                 let prepared = Arc::new(prepare(file, text, &agenda)?);
                 Ground::Model(prepared, args.jobs.map_or_else(cpus, usize::from))
             }
+            Place::Machine | Place::Ssh(_) if args.jobs.is_some() => {
+                bail!("a machine does one run at a time; --jobs is for the model")
+            }
             Place::Machine | Place::Ssh(_) => Ground::Machine {
                 site: site(args, &agenda.place)?,
                 // A shipped agenda has no folder of its own.
