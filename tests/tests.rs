@@ -75,6 +75,9 @@ mod reload;
 // `bwmon experiment` on the model: runs, shards, resume, reports, comparisons, search.
 mod experiment;
 
+// `bwmon export` of journals, completions, manual pages.
+mod export;
+
 // Help, exit codes, broken pipes, suggestions.
 mod command_line;
 

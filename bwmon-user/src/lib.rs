@@ -55,6 +55,9 @@ pub mod thresholds;
 // The story: entries, header, reading them back.
 pub mod journal;
 
+// A journal for other tools: CSV, and Perfetto's trace format.
+pub mod export;
+
 // The four doors.
 pub mod ports;
 

@@ -4,8 +4,11 @@ mod boards;
 mod calibrate;
 mod choose;
 mod common;
+mod completions;
 mod doctor;
 mod experiment;
+mod export;
+mod man;
 mod output;
 mod policy;
 mod products;
@@ -15,7 +18,7 @@ mod run;
 mod sim;
 mod watch;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// How a verb ended without an error.
@@ -56,6 +59,8 @@ enum Verb {
     Sim(sim::Args),
     /// Walk a journal again: verify it, or try another policy on its samples
     Replay(replay::Args),
+    /// Write a journal for other tools: CSV, or a trace for Perfetto
+    Export(export::Args),
     /// Show probe events as they happen
     Watch(watch::Args),
     /// Develop policies
@@ -66,6 +71,10 @@ enum Verb {
     Experiment(experiment::Verb),
     /// Put back what an agent changed and could not put back itself
     Restore(restore::Args),
+    /// Print a shell's completions
+    Completions(completions::Args),
+    /// Print the manual page, or write those of all verbs
+    Man(man::Args),
 }
 
 /// Runs the verb on the command line; errors go to stderr.
@@ -78,10 +87,13 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::main(args),
         Verb::Sim(args) => sim::main(args),
         Verb::Replay(args) => replay::main(args),
+        Verb::Export(args) => export::main(&args),
         Verb::Watch(args) => watch::main(args),
         Verb::Policy(verb) => policy::main(verb),
         Verb::Experiment(verb) => experiment::main(verb),
         Verb::Restore(args) => restore::main(args),
+        Verb::Completions(args) => completions::main(&args, Cli::command()),
+        Verb::Man(args) => man::main(&args, Cli::command()),
     };
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
