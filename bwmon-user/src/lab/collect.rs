@@ -152,3 +152,7 @@ fn attempt_is_good(
     }
     true
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;
