@@ -3,7 +3,7 @@
 use crate::common::{BOARD, Tree, at, wait_for};
 use bwmon_user::experiment::{Agenda, Status, parse};
 use bwmon_user::lab::machine::{MachineRig, Settings, Site, SshTo, put_back};
-use bwmon_user::lab::{Job, Outcome, Rig};
+use bwmon_user::lab::{Job, Outcome, Rig, traces_of};
 use bwmon_user::live::Root;
 use serde_json::json;
 use std::fs;
@@ -159,6 +159,11 @@ fn a_policy_governs_beside_the_command_and_its_journal_is_measured() {
     assert_eq!((&cpu["governor"], &cpu["max_kHz"]), (&json!("schedutil"), &json!(2_803_200)));
     assert_eq!(lab.tree.governor(), "simple_ondemand");
     assert!(lab.folder().join("run-1.out").exists() && lab.folder().join("agent.jsonl").exists());
+    // The first block's run is kept for the report's charts.
+    let traces = traces_of(&lab.folder());
+    assert_eq!((traces.len(), traces[0].domain.as_str()), (1, "ddr"));
+    let votes = traces[0].points.iter().map(|point| point.vote_kbps);
+    assert!(votes.len() > 0 && votes.clone().all(|vote| vote == Some(3_072_000)), "{traces:?}");
 }
 
 #[test]

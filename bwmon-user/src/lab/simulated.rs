@@ -70,7 +70,7 @@ impl SimulatedRig {
         meter.begin(&governor);
         self.walk(&mut governor, &mut sim, &mut meter, subject, workload.length)?;
         if let Some(tracer) = &meter.tracer {
-            tracer.keep(job);
+            tracer.keep(job.folder);
         }
         let known = Known::of(&sim).since(&before);
         let mut measures = BTreeMap::new();
@@ -191,7 +191,8 @@ impl JournalSink for MeterSink {
         for (index, (name, tick, _)) in entry.domains().enumerate() {
             if let Some(tracer) = &mut self.tracer {
                 let vote = tick.decision.level.map(|level| self.meter.kbps_of(index, level));
-                tracer.tick(index, name, window.end_ns, tick, vote);
+                let peak = tick.observation.measured.map(|measured| measured.peak_kbps);
+                tracer.tick(index, name, window.end_ns, peak, vote);
             }
             let ticked = Ticked {
                 span: window.end_ns.since(window.start_ns),

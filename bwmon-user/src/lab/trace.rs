@@ -1,9 +1,7 @@
 //! What a run looked like over time, kept for the charts of a report: bandwidth and level of each
 //! domain, in few points.
 
-use super::rig::Job;
-use crate::governor::DomainTick;
-use crate::units::Nanos;
+use crate::units::{Kbps, Nanos};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -44,13 +42,14 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Takes a tick of the domain number `index`, which ended at `now`.
+    /// Takes a tick of the domain number `index`, which ended at `now`: its busiest window, and what
+    /// its level carries in kB/s.
     pub fn tick(
         &mut self,
         index: usize,
         name: &str,
         now: Nanos,
-        tick: &DomainTick,
+        peak: Option<Kbps>,
         vote: Option<u64>,
     ) {
         let begin = *self.begin.get_or_insert(now);
@@ -63,7 +62,7 @@ impl Tracer {
         }
         domain.points.push(TracePoint {
             ms: now.since(begin).0 as f64 / Nanos::PER_MS as f64,
-            peak_kbps: tick.observation.measured.map(|measured| measured.peak_kbps.0),
+            peak_kbps: peak.map(|kbps| kbps.0),
             vote_kbps: vote,
         });
         if domain.points.len() >= 2 * MOST_POINTS {
@@ -72,9 +71,9 @@ impl Tracer {
     }
 
     /// Writes what was collected into the run's folder. A report can do without it.
-    pub fn keep(&self, job: &Job<'_>) {
-        let written = fs::create_dir_all(job.folder).and_then(|()| {
-            fs::write(job.folder.join(TRACE_FILE), serde_json::to_string(&self.domains)?)
+    pub fn keep(&self, folder: &Path) {
+        let written = fs::create_dir_all(folder).and_then(|()| {
+            fs::write(folder.join(TRACE_FILE), serde_json::to_string(&self.domains)?)
         });
         // Charts are no reason to stop an experiment.
         let _ = written;

@@ -3,6 +3,7 @@
 use crate::board::{Board, Level};
 use crate::experiment::{Meter, Ticked};
 use crate::journal::Header;
+use crate::lab::trace::Tracer;
 use crate::sample::{Reading, Sample};
 use crate::units::{Kbps, Nanos};
 use crate::vote::Applied;
@@ -61,6 +62,8 @@ pub(super) struct Span {
 pub(super) struct Told {
     /// Figures of the span.
     pub(super) meter: Meter,
+    /// How the span looked, for charts.
+    pub(super) tracer: Tracer,
     /// What makes the run void.
     pub(super) disturbed: Option<String>,
     /// For the run's conditions.
@@ -124,6 +127,7 @@ struct Walk<'a> {
     span: Span,
     whose: Whose,
     meter: Meter,
+    tracer: Tracer,
     levels: Vec<Option<Level>>,
     begun: bool,
     last_tick: Option<u64>,
@@ -144,6 +148,7 @@ impl<'a> Walk<'a> {
             span,
             whose,
             meter: Meter::new(&header.board),
+            tracer: Tracer::default(),
             levels,
             begun: false,
             last_tick: None,
@@ -172,6 +177,9 @@ impl<'a> Walk<'a> {
                 let span = window.end_ns.since(window.start_ns);
                 let (peak, fault) = (domain.peak_kbps, domain.fault.is_some());
                 self.meter.tick(index, Ticked { span, peak, level, fault });
+                let vote = self.levels.get(index).copied().flatten();
+                let vote = vote.map(|level| self.meter.kbps_of(index, level));
+                self.tracer.tick(index, &domain.name, window.end_ns, peak, vote);
             }
             // A domain that was given up before the span stays so.
             if window.end_ns <= self.span.end {
@@ -257,7 +265,7 @@ impl<'a> Walk<'a> {
         let nothing = "the agent's journal has no tick of the time that counts".to_owned();
         let blind = self.ticks == 0 && self.whose == Whose::Agents;
         let disturbed = self.disturbed.or(blind.then_some(nothing));
-        Told { meter: self.meter, disturbed, facts }
+        Told { meter: self.meter, tracer: self.tracer, disturbed, facts }
     }
 }
 

@@ -98,6 +98,9 @@ impl MachineRig {
             return Err(Trouble::Void(trouble));
         }
         let told = self.told(run, span, facts);
+        if let Some(told) = told.as_ref().filter(|_| run.job.block == 0) {
+            told.tracer.keep(&run.folder);
+        }
         let disturbed = told.as_ref().and_then(|told| told.disturbed.clone());
         match (result, disturbed.filter(|_| governs)) {
             (Err(Trouble::Void(why)), _) | (_, Some(why)) => Err(Trouble::Void(why)),
