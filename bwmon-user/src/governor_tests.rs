@@ -131,3 +131,35 @@ fn a_foreign_write_makes_the_domain_manual() {
     let tick = &governor.tick(&sample(1, 5))[0];
     assert_eq!((tick.decision.reason, tick.vote), (Reason::Manual, None));
 }
+
+/// Keeps what it is told.
+struct Told(std::rc::Rc<std::cell::RefCell<Vec<PolicyEvent>>>);
+
+impl Policy for Told {
+    fn name(&self) -> &str {
+        "told"
+    }
+    fn decide(&mut self, _: &[Observation], _: usize) -> Result<Proposal, PolicyFault> {
+        Ok(Proposal::new(Ask::Hold, ""))
+    }
+    fn reset(&mut self, _: usize) {}
+    fn event(&mut self, _: usize, event: &PolicyEvent) -> Result<(), PolicyFault> {
+        self.0.borrow_mut().push(event.clone());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_policy_hears_of_a_sleep_once_before_the_tick_after_it() {
+    let board = Arc::new(builtin("sdm845-seed").unwrap().unwrap());
+    let rails = vec![Rails::open(&board.domains[0].table, Unvoted::Top)];
+    let heard = std::rc::Rc::default();
+    let policy = Box::new(Told(std::rc::Rc::clone(&heard)));
+    let mut governor = Governor::new(board, policy, rails, &[]);
+    for (tick, slept_ms) in [(0, 0), (1, 1_500), (2, 0), (3, 0)] {
+        let mut sample = sample(tick, 5);
+        sample.probes.slept_ns = Nanos(slept_ms * Nanos::PER_MS);
+        governor.tick(&sample);
+    }
+    assert!(matches!(heard.borrow()[..], [PolicyEvent::Resumed { slept_ms: 1_500 }]));
+}

@@ -125,7 +125,8 @@ impl CounterSource for LiveSource {
     fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
         let now = self.clock.now();
         self.take_events(now);
-        sample.window = Window { start_ns: self.last, end_ns: now };
+        // CLOCK_MONOTONIC does not go back; a window that ended before it began would be a huge one.
+        sample.window = Window { start_ns: self.last.min(now), end_ns: now };
         self.facts.facts(&self.board, &mut sample.probes);
         self.standing.facts(now, &mut sample.probes);
         let check = sample.probes.slept_ns.0 > 0 || now.since(self.checked) >= CHECK_EVERY;
