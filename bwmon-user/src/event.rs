@@ -32,16 +32,20 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A thread of the kernel that works off what others asked for: it says nothing about them.
-    pub fn is_worker(&self) -> bool {
-        self.comm.starts_with("kworker/")
+    /// Named like a thread of the kernel, which works off what others asked for and says nothing
+    /// about them. A process can call itself so too.
+    pub fn is_kernel(&self) -> bool {
+        ["kworker/", "irq/", "ksoftirqd/"].iter().any(|start| self.comm.starts_with(start))
     }
 }
 
 impl std::fmt::Display for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let comm: String = self.comm.chars().map(crate::diag::printable).collect();
-        write!(f, "{comm}[{}]", self.pid)
+        match self.is_kernel() {
+            true => write!(f, "the kernel ({comm})"),
+            false => write!(f, "{comm}[{}]", self.pid),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::board::Board;
 use crate::event::{ProbeEvent, ProbeRecord};
 use crate::sample::{Missing, ProbeFacts, Reading};
 use crate::units::{Kbps, Khz};
+use crate::writers::Writers;
 use std::collections::BTreeMap;
 
 /// Consumers that are remembered; a machine has a few dozen.
@@ -18,6 +19,7 @@ pub struct FactBook {
     before: BTreeMap<(String, String), Vec<Changed>>,
     cpus: BTreeMap<u32, Khz>,
     updates: BTreeMap<String, Update>,
+    writers: Writers,
     lost: Option<u64>,
     /// More consumers than are remembered: what the others vote is no longer known.
     overflowed: bool,
@@ -39,6 +41,7 @@ struct Update {
 impl FactBook {
     /// Takes one event.
     pub fn take(&mut self, record: ProbeRecord) {
+        self.writers.note(&record);
         match record.event {
             ProbeEvent::IccSetBw { path, dev, node, peak_kbps, .. } => {
                 let key = (node, dev.clone(), path.clone());
@@ -80,6 +83,11 @@ impl FactBook {
     /// Notes how many events were lost since the start.
     pub fn lost(&mut self, lost: u64) {
         self.lost = Some(lost);
+    }
+
+    /// Who last changed what is voted through.
+    pub fn writers(&self) -> &Writers {
+        &self.writers
     }
 
     /// The facts for `board`, written into `facts`.

@@ -31,6 +31,9 @@ pub mod event;
 // Raw readings of one tick.
 pub mod sample;
 
+// Who last changed what is voted through, as the probes saw it.
+pub mod writers;
+
 // Sample to observation.
 pub mod observe;
 

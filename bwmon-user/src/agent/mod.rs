@@ -196,7 +196,7 @@ fn govern_here(
         let mut commands = follow(plan, &record, nudges, say)?;
         anyhow::Ok(run_under(&mut governor, doors, pace, &mut commands)?)
     }));
-    let lost_events = source.probe_reader().and_then(|reader| reader.lost().ok());
+    let lost_events = source.lost_events();
     // The block is quiet and its page free before the kernel's driver gets it back.
     source.stop();
     let (done, left): (Vec<_>, Vec<_>) = actuator.release().into_iter().partition(|o| o.done);

@@ -1,11 +1,11 @@
 //! All domains' vote paths behind one door.
 
 use super::clock::MonotonicClock;
+use super::feed::Feed;
 use super::kept_vote::KeptVote;
 use super::restore::RestoreFile;
 use super::slept::SleepWatch;
 use super::voter::Voter;
-use super::writers::Writers;
 use crate::ports::{Actuator, Clock, Outcome};
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -35,7 +35,7 @@ pub struct LiveActuator {
     paths: Vec<Path>,
     restore: Option<RestoreFile>,
     now: fn() -> Nanos,
-    writers: Writers,
+    feed: Feed,
 }
 
 /// One domain's path.
@@ -47,14 +47,14 @@ enum Path {
 }
 
 impl LiveActuator {
-    /// One path per domain; `restore` undoes them; `writers` names who else wrote.
+    /// One path per domain; `restore` undoes them; `feed` knows who else wrote.
     pub(super) fn new(
         paths: Vec<VotePath>,
         restore: Option<RestoreFile>,
-        writers: Writers,
+        feed: Feed,
     ) -> Self {
         let mut actuator = Self::timed(paths, restore, || MonotonicClock.now(), SleepWatch::new);
-        actuator.writers = writers;
+        actuator.feed = feed;
         actuator
     }
 
@@ -70,7 +70,7 @@ impl LiveActuator {
             VotePath::DryRun => Path::DryRun,
         };
         let paths = paths.into_iter().map(path).collect();
-        Self { paths, restore, now, writers: Writers::default() }
+        Self { paths, restore, now, feed: Feed::default() }
     }
 
     /// What somebody else has changed since the last look is theirs, and is not put back.
@@ -78,9 +78,11 @@ impl LiveActuator {
         let Some(restore) = &mut self.restore else { return };
         for path in &mut self.paths {
             if let Path::Voted(kept, _) = path
-                && let Applied::Foreign { what } = kept.voter.look()
+                && let Applied::Foreign { mut what } = kept.voter.look()
             {
-                restore.forget(&kept.voter.objects(), &what);
+                let objects = kept.voter.objects();
+                what += &self.feed.who(&objects, kept.stood());
+                restore.forget(&objects, &what);
             }
         }
     }
@@ -107,10 +109,14 @@ impl Actuator for LiveActuator {
         let slept = sleep.slept().0 > 0;
         let answer = match kept.apply(vote, now, slept) {
             Applied::Foreign { mut what } => {
-                what += &self.writers.of(&kept.voter.object()).unwrap_or_default();
+                what += &self.feed.who(&kept.voter.objects(), kept.stood());
                 Applied::Foreign { what }
             }
-            answer => answer,
+            answer @ (Applied::Refused { .. } | Applied::Gone { .. }) => answer,
+            answer => {
+                kept.seen(now, (self.now)());
+                answer
+            }
         };
         if let (Applied::Foreign { what }, Some(restore)) = (&answer, &mut self.restore) {
             restore.forget(&kept.voter.objects(), what);

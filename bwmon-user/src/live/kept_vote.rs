@@ -14,6 +14,8 @@ const LOOK_EVERY: Nanos = Nanos(Nanos::PER_S);
 pub(super) struct KeptVote {
     pub(super) voter: Box<dyn Voter>,
     looked: Nanos,
+    /// When ours was last written, or last seen to stand.
+    stood: Nanos,
     /// What the last look or vote came to; it holds until the next look.
     standing: Applied,
     retry: Retry,
@@ -25,7 +27,7 @@ impl KeptVote {
     /// The path of `voter`, taken over at `now`.
     pub(super) fn new(voter: Box<dyn Voter>, now: Nanos) -> Self {
         let (standing, retry) = (Applied::InForce, Retry::default());
-        Self { voter, looked: now, standing, retry, slept: false }
+        Self { voter, looked: now, stood: now, standing, retry, slept: false }
     }
 
     /// Sees to it that `vote` is in force. `slept` says that the machine slept since the last call.
@@ -58,6 +60,18 @@ impl KeptVote {
             }
         }
         answer
+    }
+
+    /// When ours was last written, or last seen to stand: what somebody did before that is past.
+    pub(super) fn stood(&self) -> Nanos {
+        self.stood
+    }
+
+    /// An [`apply`](Self::apply) at `now` ended at `end`, and ours stood or was written.
+    pub(super) fn seen(&mut self, now: Nanos, end: Nanos) {
+        if self.looked == now {
+            self.stood = end;
+        }
     }
 
     fn look_and_vote(&mut self, vote: &Vote, write: bool) -> Applied {

@@ -13,6 +13,7 @@ mod devfreq_limits;
 pub mod devicetree;
 mod devmem;
 mod devmem_error;
+mod feed;
 mod icc_client;
 pub mod icc_summary;
 mod identity;
@@ -45,7 +46,6 @@ mod wake;
 mod ways;
 #[cfg(test)]
 mod write_faults;
-mod writers;
 
 pub use actuator::{LiveActuator, PathDescription};
 pub use armed::ArmedBlock;

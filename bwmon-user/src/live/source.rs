@@ -4,15 +4,12 @@
 
 use super::armed::ArmedBlock;
 use super::clock::MonotonicClock;
-use super::probes::{ProbeReader, ProbeSet};
+use super::feed::Feed;
 use super::registers::MappedRegisters;
 use super::root::Root;
 use super::standing::Standing;
-use super::writers::Writers;
 use crate::board::Board;
 use crate::bwmon::{Driver, Poll};
-use crate::event::ProbeRecord;
-use crate::facts::FactBook;
 use crate::governor::Governor;
 use crate::ports::{Clock, CounterSource, SourceError};
 use crate::sample::{Missing, Reading, Sample, Window};
@@ -33,9 +30,6 @@ pub enum LiveMonitor {
     Absent,
 }
 
-/// Reading the counters of lost events takes a few system calls.
-const LOST_EVERY: Nanos = Nanos(Nanos::PER_S);
-
 /// How often it is looked whether a block still is as it was programmed: four register reads.
 const CHECK_EVERY: Nanos = Nanos(Nanos::PER_S);
 
@@ -43,27 +37,22 @@ const CHECK_EVERY: Nanos = Nanos(Nanos::PER_S);
 pub struct LiveSource {
     board: Arc<Board>,
     monitors: Vec<LiveMonitor>,
-    probes: Option<ProbeSet>,
+    feed: Feed,
     standing: Standing,
-    writers: Writers,
     clock: MonotonicClock,
-    facts: FactBook,
-    events: Vec<ProbeRecord>,
     last: Nanos,
-    lost_read: Option<Nanos>,
     /// When it was last looked whether the blocks are as they were programmed.
     checked: Nanos,
 }
 
 impl LiveSource {
-    /// Samples of `monitors` (one per monitor of `board`) and `probes`; starts the
-    /// polled blocks. `root` is where the machine's files are; `writers` hears who changed what.
+    /// Samples of `monitors` (one per monitor of `board`) and of the probes behind `feed`; starts
+    /// the polled blocks. `root` is where the machine's files are.
     pub(super) fn new(
         board: Arc<Board>,
         mut monitors: Vec<LiveMonitor>,
-        probes: Option<ProbeSet>,
+        feed: Feed,
         root: &Root,
-        writers: Writers,
     ) -> Self {
         let clock = MonotonicClock;
         for monitor in &mut monitors {
@@ -75,21 +64,17 @@ impl LiveSource {
         Self {
             board,
             monitors,
-            probes,
+            feed,
             standing: Standing::new(root),
-            writers,
             clock,
-            facts: FactBook::default(),
-            events: Vec::new(),
             last: clock.now(),
-            lost_read: None,
             checked: clock.now(),
         }
     }
 
-    /// The probes' reader, for its counters.
-    pub fn probe_reader(&self) -> Option<&ProbeReader> {
-        self.probes.as_ref().map(|probes| &probes.reader)
+    /// Events that the probes lost; `None` without probes, or if the kernel does not answer.
+    pub fn lost_events(&self) -> Option<u64> {
+        self.feed.lost()
     }
 
     /// Stops the polled blocks and lets go of their registers.
@@ -103,31 +88,14 @@ impl LiveSource {
             *monitor = LiveMonitor::Absent;
         }
     }
-
-    fn take_events(&mut self, now: Nanos) {
-        let Some(probes) = &mut self.probes else { return };
-        probes.reader.drain(&mut self.events);
-        for event in self.events.drain(..) {
-            self.writers.note(&event);
-            self.facts.take(event);
-        }
-        if self.lost_read.is_none_or(|at| now.since(at) >= LOST_EVERY) {
-            // A kernel that does not answer leaves the number unknown.
-            if let Ok(lost) = probes.reader.lost() {
-                self.facts.lost(lost);
-            }
-            self.lost_read = Some(now);
-        }
-    }
 }
 
 impl CounterSource for LiveSource {
     fn read(&mut self, sample: &mut Sample) -> Result<(), SourceError> {
         let now = self.clock.now();
-        self.take_events(now);
         // CLOCK_MONOTONIC does not go back; a window that ended before it began would be a huge one.
         sample.window = Window { start_ns: self.last.min(now), end_ns: now };
-        self.facts.facts(&self.board, &mut sample.probes);
+        self.feed.facts(now, &self.board, &mut sample.probes);
         self.standing.facts(now, &mut sample.probes);
         let check = sample.probes.slept_ns.0 > 0 || now.since(self.checked) >= CHECK_EVERY;
         if check {
@@ -141,7 +109,7 @@ impl CounterSource for LiveSource {
             sample.monitors.push(match monitor {
                 LiveMonitor::Polled(driver) => polled(driver, self.clock, check),
                 LiveMonitor::Armed(block) => block.read(self.clock),
-                LiveMonitor::Kernel(device) => self.facts.kernel_reading(device),
+                LiveMonitor::Kernel(device) => self.feed.kernel_reading(device),
                 LiveMonitor::Absent => Reading::Missing(Missing::Absent),
             });
         }

@@ -3,6 +3,7 @@
 
 use super::actuator::{LiveActuator, PathDescription, VotePath};
 use super::binding::Binding;
+use super::feed::Feed;
 use super::interrupts;
 use super::probes::{Loader, ProbeSet};
 use super::registers::MappedRegisters;
@@ -12,7 +13,6 @@ use super::source::{LiveMonitor, LiveSource};
 use super::uio::{self, Uio};
 use super::voter;
 use super::wake::WakingClock;
-use super::writers::Writers;
 use crate::board::{Board, Level, Monitor};
 use crate::bwmon::Driver;
 use crate::decide::{Rails, Unvoted};
@@ -100,8 +100,8 @@ pub fn takeover(
     match work.take() {
         Ok(taken) => {
             let paths = taken.paths;
-            let writers = Writers::default();
-            let actuator = LiveActuator::new(taken.votes, Some(work.restore), writers.clone());
+            let feed = Feed::of(taken.probes);
+            let actuator = LiveActuator::new(taken.votes, Some(work.restore), feed.clone());
             let (monitors, clock) = if interrupts {
                 interrupts::choose(board, taken.monitors, &mut |note| work.notes.push(note))
             } else {
@@ -111,7 +111,7 @@ pub fn takeover(
                 work.capabilities.push("interrupts".into());
             }
             Ok(Takeover {
-                source: LiveSource::new(board.clone(), monitors, taken.probes, root, writers),
+                source: LiveSource::new(board.clone(), monitors, feed, root),
                 clock,
                 actuator,
                 levels: taken.levels,
