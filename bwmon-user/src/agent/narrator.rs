@@ -152,33 +152,5 @@ fn canary(end: &CanaryEnd) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_of_refusals_that_come_and_go_is_a_line_a_minute() {
-        let mut said = Said::default();
-        let mut lines = 0;
-        // Refused and taken again on every other tick of 8 ms for a day.
-        for tick in 0..10_800_000_u64 / 2 {
-            let now = Nanos(tick * 16 * Nanos::PER_MS);
-            lines += u32::from(said.line("refused: EBUSY".into(), now).is_some());
-            said.open = false;
-        }
-        assert_eq!(lines, 24 * 60);
-    }
-
-    #[test]
-    fn what_goes_on_is_said_once_and_something_else_at_once() {
-        let mut said = Said::default();
-        let at = |s: u64| Nanos(s * Nanos::PER_S);
-        assert_eq!(said.line("a".into(), at(0)).as_deref(), Some("a"));
-        assert_eq!(said.line("a".into(), at(500)), None);
-        assert_eq!(said.line("b".into(), at(500)).as_deref(), Some("b"));
-        said.open = false;
-        assert_eq!(said.line("b".into(), at(501)), None);
-        said.open = false;
-        let later = said.line("b".into(), at(561)).unwrap();
-        assert_eq!(later, "b (and 1 times since it was last said)");
-    }
-}
+#[path = "narrator_tests.rs"]
+mod tests;

@@ -169,3 +169,24 @@ fn counts(args: &Args, reader: &AsyncProbeReader) -> anyhow::Result<()> {
     say(&format!("bwmon: {seen}; {lost} lost"));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Writer;
+    use crate::units::Khz;
+
+    #[test]
+    fn who_caused_an_event_ends_its_line_and_is_a_key_in_json() {
+        let event = ProbeEvent::CpuFrequency { target_cpu: 1, khz: Khz(2) };
+        let by = Writer { pid: 123, comm: "a\u{1b}[2J\n".into() };
+        let mut record = ProbeRecord { t_ns: Nanos(0), cpu: 0, by: Some(by), event };
+        let text = readable(&record, Nanos(0));
+        assert!(text.ends_with(" khz=2 by a\u{fffd}[2J\u{fffd}[123]"), "{text}");
+        let json = serde_json::to_value(&record).unwrap();
+        assert_eq!(json["by"], serde_json::json!({ "pid": 123, "comm": "a\u{1b}[2J\n" }));
+        record.by = None;
+        assert!(readable(&record, Nanos(0)).ends_with(" khz=2"));
+        assert!(serde_json::to_value(&record).unwrap().get("by").is_none());
+    }
+}

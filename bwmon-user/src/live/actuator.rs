@@ -48,11 +48,7 @@ enum Path {
 
 impl LiveActuator {
     /// One path per domain; `restore` undoes them; `feed` knows who else wrote.
-    pub(super) fn new(
-        paths: Vec<VotePath>,
-        restore: Option<RestoreFile>,
-        feed: Feed,
-    ) -> Self {
+    pub(super) fn new(paths: Vec<VotePath>, restore: Option<RestoreFile>, feed: Feed) -> Self {
         let mut actuator = Self::timed(paths, restore, || MonotonicClock.now(), SleepWatch::new);
         actuator.feed = feed;
         actuator

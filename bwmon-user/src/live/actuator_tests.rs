@@ -123,6 +123,38 @@ fn a_foreign_change_of_our_limits_makes_the_domain_manual_and_stays_at_the_end()
 }
 
 #[test]
+fn who_wrote_is_named_if_a_probe_saw_it_since_our_last_write() {
+    let file = format!("{NOC}/userspace/set_freq");
+    let foreign = |rig: &mut rig::Rig| {
+        rig.write(&file, "1000");
+        let answers = rig.second(1);
+        let what = answers.iter().find_map(|answer| match answer {
+            Applied::Foreign { what } => Some(what.clone()),
+            _ => None,
+        });
+        what.unwrap()
+    };
+    let now = "devfreq noc: set_freq is now 1000, we wrote 2000";
+    for (comm, after_ns, who) in [
+        ("sh", 1, " (by sh[1])"),
+        ("kworker/0:1", 1, ", and the kernel (kworker/0:1) has changed its frequency since"),
+        ("\u{1b}[2Jx\n", 1, " (by \u{fffd}[2Jx\u{fffd}[1])"),
+        ("sh", 0, ""),
+    ] {
+        let mut rig = rig(USERSPACE);
+        rig.tick(1);
+        rig.changed_by(comm, after_ns);
+        assert_eq!(foreign(&mut rig), format!("{now}{who}"));
+    }
+    // What was seen before our last look found ours in place.
+    let mut rig = rig(USERSPACE);
+    rig.tick(1);
+    rig.changed_by("sh", 1);
+    rig.second(1);
+    assert_eq!(foreign(&mut rig), now);
+}
+
+#[test]
 fn what_somebody_changes_after_the_last_tick_is_not_put_back_either() {
     for (file, text) in [("min_freq", "1000"), ("max_freq", "2000")] {
         let mut rig = rig(LIMITS);

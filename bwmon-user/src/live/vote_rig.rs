@@ -6,12 +6,14 @@ use super::super::{voter, write_faults};
 use super::*;
 use crate::board::{Board, Level, parse};
 use crate::decide::{Rails, Unvoted};
+use crate::event::{ProbeEvent, ProbeRecord, Writer};
 use crate::governor::Governor;
 use crate::live::Root;
 use crate::observe::Observation;
 use crate::policy::{Ask, Policy, PolicyFault, Proposal};
 use crate::run::{RunStats, walk};
 use crate::sample::{Missing, ProbeFacts, Reading, Sample, Window};
+use crate::units::Hz;
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -210,6 +212,14 @@ impl Rig {
 
     pub(super) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.root.path(name), text).unwrap();
+    }
+
+    /// A probe saw `comm` change `noc` so long after the last tick.
+    pub(super) fn changed_by(&self, comm: &str, after_ns: u64) {
+        let (dev, by) = ("noc".into(), Writer { pid: 1, comm: comm.into() });
+        let event = ProbeEvent::DevfreqFrequency { dev, freq_hz: Hz(1), prev_hz: Hz(2) };
+        let t_ns = Nanos(NOW.get() + after_ns);
+        self.actuator.feed.play(ProbeRecord { t_ns, cpu: 0, by: Some(by), event });
     }
 
     pub(super) fn seen(&self) -> Option<Level> {

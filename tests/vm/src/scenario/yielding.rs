@@ -1,5 +1,6 @@
-//! Yielding: somebody else takes the vote path while the agent governs; the agent keeps its hands
-//! off from then on, and still gives the rest back.
+//! Yielding: somebody else takes the vote path while the agent governs, once by the governor and
+//! once by the frequency; the agent keeps its hands off from then on, says who it was where a probe
+//! saw it, and still gives the rest back.
 
 use super::governing::{must_be_as_before, prepare, start_agent};
 use super::journal::{self, Journal};
@@ -10,44 +11,93 @@ use crate::wait;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-const JOURNAL: &str = "/run/yielding.jsonl";
 /// What the administrator chooses: the governor of before the agent.
 const THEIRS: &str = "simple_ondemand";
 /// Rounds of traffic: more than will be played.
 const ROUNDS: u32 = 1000;
 /// Entries for which the agent has to keep its hands off.
 const MEANWHILE: usize = 60;
+/// The agent looks at an unchanged vote once a second.
+const AGENTS_LOOK: Duration = Duration::from_millis(1500);
 
 /// Runs the scenario.
 pub(crate) fn run() -> Result<Figures> {
+    let mut figures = Figures::new();
+    yield_to("governor", take_governor, &mut figures)?;
+    yield_to("set_freq", take_frequency, &mut figures)?;
+    Ok(figures)
+}
+
+/// Lets an agent govern until `take` has taken the path by writing `file`.
+fn yield_to(file: &str, take: fn(&str) -> Result<()>, figures: &mut Figures) -> Result<()> {
+    let journal = format!("/run/yielding-{file}.jsonl");
     let before = prepare()?;
-    let mut agent = start_agent("yielding", JOURNAL)?;
+    let mut agent = start_agent(&format!("yielding-{file}"), &journal)?;
     let mut player = player::start(ROUNDS, Wire::Cut)?;
     wait::until("the agent to vote", PATIENCE, || {
         agent.must_be_running()?;
-        Ok(Journal::so_far(JOURNAL)?
+        Ok(Journal::so_far(&journal)?
             .entries()
             .iter()
             .any(|e| journal::changed_vote(e).is_some())
             .then_some(()))
     })?;
-    std::fs::write(machine::devfreq("governor"), THEIRS).context("write the governor")?;
+    take(&journal)?;
     wait::until("the agent to keep its hands off for a while", PATIENCE, || {
         agent.must_be_running()?;
-        let entries = Journal::so_far(JOURNAL)?;
+        let entries = Journal::so_far(&journal)?;
         Ok((entries.entries().iter().filter(|e| is_manual(e)).count() >= MEANWHILE).then_some(()))
     })?;
     let governor = machine::read(&machine::devfreq("governor"))?;
-    ensure!(governor == THEIRS, "the agent took the governor back: {governor}");
+    let left = if file == "governor" { THEIRS } else { "userspace" };
+    ensure!(governor == left, "the agent changed the governor: {governor}");
     player.signal(Signal::KILL)?;
     player.wait(PATIENCE)?;
     agent.signal(Signal::INT)?;
     agent.must_succeed(PATIENCE)?;
+    // What is theirs stays theirs; after the governor of before, nothing is left to tell.
+    std::fs::write(machine::devfreq("governor"), THEIRS).context("write the governor")?;
     must_be_as_before(&before)?;
-    judge(&Journal::read(JOURNAL)?)
+    let found = judge(&Journal::read(&journal)?)?;
+    let said = agent.stderr()?;
+    let line = news(&said).context("the agent did not say that the domain is manual")?;
+    if file == "set_freq" {
+        let us = machine::read(Path::new("/proc/self/comm"))?;
+        let us = format!(" (by {us}[{}])", std::process::id());
+        ensure!(line.ends_with(&us), "not told that it was{us}: {line}");
+    }
+    for (name, figure) in found {
+        figures.insert(format!("{file}_{name}"), figure);
+    }
+    figures.insert(format!("{file}_said"), json!(line));
+    Ok(())
+}
+
+fn take_governor(_: &str) -> Result<()> {
+    std::fs::write(machine::devfreq("governor"), THEIRS).context("write the governor")
+}
+
+/// Chooses another frequency than the agent's, one that the fixed clock does not run at. Tried
+/// again where the agent's next vote came right after it.
+fn take_frequency(journal: &str) -> Result<()> {
+    let file = machine::devfreq("userspace/set_freq");
+    let listed = machine::read(&machine::devfreq("available_frequencies"))?;
+    wait::until("the agent to find another frequency", PATIENCE, || {
+        let ours = machine::read(&file)?;
+        let theirs = listed.split_whitespace().find(|freq| *freq != ours);
+        std::fs::write(&file, theirs.context("only one frequency")?).context("write set_freq")?;
+        std::thread::sleep(AGENTS_LOOK);
+        Ok(Journal::so_far(journal)?.entries().iter().any(is_manual).then_some(()))
+    })
+}
+
+/// The agent's line about a manual domain.
+fn news(said: &str) -> Option<&str> {
+    said.lines().find(|line| line.contains(" is manual from now on: "))
 }
 
 /// One answer says that the path is somebody else's; after it there is no vote at all.
@@ -76,6 +126,13 @@ fn has_vote(entry: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_line_about_a_manual_domain_is_found() {
+        let line = "domain ddr is manual from now on: devfreq x: set_freq is now 1, we wrote 2";
+        assert_eq!(news(&format!("domain ddr: vote path\n{line}\n")), Some(line));
+        assert_eq!(news("domain ddr: vote path"), None);
+    }
 
     #[test]
     fn a_manual_domain_is_recognised() {
