@@ -354,7 +354,7 @@ fn sysbench_is_measured_as_it_is() {
     }
     let subjects = "[[subject]]\npolicy = \"bwmon\"\n[[subject]]\nnone = true\n";
     let work = "[[workload]]\nname = \"sysbench\"\ncommand = [\"sysbench\", \"memory\", \
-        \"--memory-block-size=64K\", \"--memory-total-size=1G\", \"run\"]\ntimeout_s = 60\n";
+        \"--memory-block-size=64K\", \"--memory-total-size=1T\", \"--time=1\", \"run\"]\ntimeout_s = 60\n";
     let rate = "[[measure]]\nbetter = \"higher\"\nprimary = true\nname = \"rate\"\nunit = \"MiB/s\"\n\
         regex = 'transferred \\(([0-9.]+) MiB/sec\\)'\n";
     let mut lab = Lab::new(&format!("{subjects}{work}{rate}{JOURNALLED}"));
