@@ -4,6 +4,7 @@
 //! performance. A script cannot switch them off.
 
 use crate::board::{Level, OppTable};
+use crate::command::PauseAt;
 use crate::policy::{Ask, Proposal};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,8 @@ pub enum Reason {
     Manual,
     /// The domain is gone.
     Gone,
+    /// The governor is paused.
+    Paused,
 }
 
 /// The proposal after the guard rails.
@@ -107,6 +110,8 @@ pub struct RailState {
     pub changed_at: Option<Nanos>,
     /// Who has the say.
     pub ownership: Ownership,
+    /// The policy is not to have its way.
+    pub pause: Option<PauseAt>,
     hold_until: Nanos,
     changes: VecDeque<Nanos>,
 }
@@ -146,6 +151,9 @@ pub fn decide(
         Ownership::Manual => return Decision { level: None, reason: Reason::Manual },
         Ownership::Gone => return Decision { level: None, reason: Reason::Gone },
     }
+    if let Some(pause) = state.pause {
+        return paused(table, rails, current, pause);
+    }
     let wanted = match (proposal.ask, current, rails.unvoted) {
         (Ask::Demand(kbps), ..) => table.ceil(kbps),
         (Ask::Opp(level), ..) => level.min(table.top()),
@@ -168,6 +176,17 @@ pub fn decide(
         state.hold_until = state.hold_until.max(now.plus(hold));
     }
     decision
+}
+
+/// The rails hold in a pause too; where no level is in force, what stands in for one does.
+fn paused(table: &OppTable, rails: &Rails, current: Option<Level>, pause: PauseAt) -> Decision {
+    let top = table.top().min(rails.max_level);
+    let level = match (pause, current, rails.unvoted) {
+        (PauseAt::Top, ..) | (PauseAt::Keep, None, Unvoted::Top) => Some(top),
+        (PauseAt::Keep, None, Unvoted::Nothing) => None,
+        (PauseAt::Keep, Some(level), _) => Some(level.max(rails.min_level).min(top)),
+    };
+    Decision { level, reason: Reason::Paused }
 }
 
 fn bound(

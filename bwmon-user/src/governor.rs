@@ -1,6 +1,7 @@
 //! The road, walked once per tick: sample, observation, proposal, decision, vote.
 
 use crate::board::{Board, Level};
+use crate::command::{Hold, PauseAt, under_holds};
 use crate::decide::{Decision, Ownership, RailState, Rails, decide};
 use crate::journal::Note;
 use crate::observe::{Observation, Observer, Standing};
@@ -41,6 +42,9 @@ pub struct DomainTick {
 
 /// A domain's standing between ticks.
 struct DomainState {
+    /// The operator's rails.
+    own_rails: Rails,
+    /// These under the holds.
     rails: Rails,
     state: RailState,
     /// The level of our vote.
@@ -60,6 +64,10 @@ pub struct Governor {
     ticks: Vec<DomainTick>,
     tally: Tally,
     canary: Option<Canary>,
+    /// The rails that hold once the canary takes over.
+    canary_rails: Option<Vec<Rails>>,
+    holds: Vec<Hold>,
+    pause: Option<PauseAt>,
     cpus_online: Option<u32>,
     notes: Vec<Note>,
 }
@@ -90,6 +98,7 @@ impl Governor {
             .into_iter()
             .enumerate()
             .map(|(index, rails)| DomainState {
+                own_rails: rails,
                 rails,
                 state: RailState::default(),
                 level: levels.get(index).copied().flatten(),
@@ -105,6 +114,9 @@ impl Governor {
             ticks: Vec::with_capacity(board.domains.len()),
             tally: Tally::default(),
             canary: None,
+            canary_rails: None,
+            holds: Vec::new(),
+            pause: None,
             cpus_online: None,
             notes: Vec::new(),
             board,
@@ -131,6 +143,7 @@ impl Governor {
     pub fn replace(&mut self, policy: Box<dyn Policy>) {
         let old = std::mem::replace(&mut self.policy, policy);
         self.canary = None;
+        self.canary_rails = None;
         self.forgive();
         for domain in 0..self.domains.len() {
             let event = PolicyEvent::Reload {
@@ -141,9 +154,70 @@ impl Governor {
         }
     }
 
-    /// Lets `canary` run in shadow from the next tick on; one that runs already is dropped.
-    pub fn start_canary(&mut self, canary: Canary) {
+    /// Lets `canary` run in shadow from the next tick on; one that runs already is dropped. Where it
+    /// takes over, `rails` hold from then on, if there are any.
+    pub fn start_canary(&mut self, canary: Canary, rails: Option<Vec<Rails>>) {
         self.canary = Some(canary);
+        self.canary_rails = rails;
+    }
+
+    /// From the next tick on `rails` hold, one entry per domain.
+    pub fn set_rails(&mut self, rails: &[Rails]) {
+        for (domain, rails) in self.domains.iter_mut().zip(rails) {
+            domain.own_rails = *rails;
+        }
+        self.bounds_changed();
+    }
+
+    /// A bound more.
+    pub fn hold(&mut self, hold: Hold) {
+        self.holds.push(hold);
+        self.bounds_changed();
+    }
+
+    /// The hold with this number ends, if there is one.
+    pub fn release_hold(&mut self, id: u64) {
+        self.holds.retain(|hold| hold.id != id);
+        self.bounds_changed();
+    }
+
+    /// The holds in force, oldest first.
+    pub fn holds(&self) -> &[Hold] {
+        &self.holds
+    }
+
+    /// Whether the policy is not to have its way, and where the levels stand then.
+    pub fn pause(&self) -> Option<PauseAt> {
+        self.pause
+    }
+
+    /// Pauses, or ends the pause.
+    pub fn set_pause(&mut self, pause: Option<PauseAt>) {
+        self.pause = pause;
+        for domain in &mut self.domains {
+            domain.state.pause = pause;
+        }
+    }
+
+    /// The rails of `domain` as they are now, under the holds.
+    pub fn rails(&self, domain: usize) -> Option<&Rails> {
+        self.domains.get(domain).map(|state| &state.rails)
+    }
+
+    /// Who has the say over `domain`.
+    pub fn ownership(&self, domain: usize) -> Option<Ownership> {
+        self.domains.get(domain).map(|state| state.state.ownership)
+    }
+
+    fn bounds_changed(&mut self) {
+        let board = self.board.clone();
+        for (index, domain) in board.domains.iter().enumerate() {
+            let Some(state) = self.domains.get_mut(index) else { continue };
+            let rails = under_holds(&state.own_rails, &domain.table, &domain.name, &self.holds);
+            if std::mem::replace(&mut state.rails, rails) != rails {
+                self.tell(index, &PolicyEvent::LimitsChanged, Nanos(0));
+            }
+        }
     }
 
     /// What happened in the last tick besides its decisions.
@@ -190,7 +264,10 @@ impl Governor {
     pub fn tick(&mut self, sample: &Sample) -> &[DomainTick] {
         self.events(sample);
         self.decide_all(sample);
-        self.watch_canary(sample.window.end_ns);
+        // A level that no policy chose is nothing to judge a canary by.
+        if self.pause.is_none() {
+            self.watch_canary(sample.window.end_ns);
+        }
         &self.ticks
     }
 
@@ -208,9 +285,13 @@ impl Governor {
             return;
         }
         let (end, policy) = canary.end();
+        let rails = self.canary_rails.take();
         if end.promoted {
             self.policy = policy;
             self.forgive();
+            if let Some(rails) = rails {
+                self.set_rails(&rails);
+            }
         }
         self.notes.push(Note::CanaryEnd(end));
     }

@@ -61,8 +61,14 @@ pub mod journal;
 // A journal for other tools: CSV, and Perfetto's trace format.
 pub mod export;
 
+// What the loop is asked to do between two ticks.
+pub mod command;
+
 // The four doors.
 pub mod ports;
+
+// What the agent says about itself.
+pub mod status;
 
 // The one loop.
 pub mod run;

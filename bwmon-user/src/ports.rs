@@ -1,10 +1,10 @@
 //! The four doors between the road and a machine, a simulation or a recording.
 
+use crate::command::Command;
 use crate::diag::Diagnostic;
 use crate::governor::Governor;
 use crate::journal::{EntryView, JournalError, Note};
-use crate::policy::PolicySpec;
-use crate::policy::canary::Rule;
+use crate::run::RunStats;
 use crate::sample::Sample;
 use crate::units::Nanos;
 use crate::vote::{Applied, Vote};
@@ -83,25 +83,33 @@ pub trait JournalSink {
     }
 }
 
-/// What the loop is asked to do between two ticks.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// Another policy is to decide: at once, or after it has been a canary.
-    Replace {
-        /// The policy; it has been checked.
-        policy: Box<PolicySpec>,
-        /// For so many milliseconds in shadow first, judged by the rule.
-        canary: Option<(u64, Rule)>,
-    },
-}
-
-/// Where commands come from.
+/// Where commands come from, and who hears what came of them.
 pub trait Control {
     /// The next command, if there is one. Asked once before each tick.
     fn next(&mut self) -> Option<Command>;
 
-    /// The last command could not be obeyed; nothing has changed.
-    fn refused(&mut self, why: &Diagnostic);
+    /// What came of the last command: what is written down of it, or why it could not be obeyed;
+    /// nothing has changed then.
+    fn answered(&mut self, answer: Result<&Note, &Diagnostic>);
+
+    /// The governor noted something by itself.
+    fn noted(&mut self, _note: &Note) {}
+
+    /// A tick is done.
+    fn ticked(&mut self, _ticked: &Ticked<'_>) {}
+}
+
+/// A tick that is done.
+#[derive(Clone, Copy)]
+pub struct Ticked<'a> {
+    /// Who decided.
+    pub governor: &'a Governor,
+    /// On what.
+    pub sample: &'a Sample,
+    /// The machine's answers, one per domain.
+    pub applied: &'a [Option<Applied>],
+    /// The run so far.
+    pub stats: &'a RunStats,
 }
 
 /// No commands.
@@ -112,7 +120,7 @@ impl Control for NoControl {
     fn next(&mut self) -> Option<Command> {
         None
     }
-    fn refused(&mut self, _: &Diagnostic) {}
+    fn answered(&mut self, _: Result<&Note, &Diagnostic>) {}
 }
 
 /// No journal.

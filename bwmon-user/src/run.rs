@@ -1,13 +1,15 @@
 //! The one loop: live, in simulation and in replay.
 
+use crate::board::Board;
+use crate::command::{Command, Replacement};
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
-use crate::journal::Note;
-use crate::journal::{EntryView, JournalError};
+use crate::journal::{EntryView, JournalError, Note, PolicyRecord};
 use crate::policy::Policy;
-use crate::policy::canary::{Canary, Rule};
+use crate::policy::PolicySpec;
+use crate::policy::canary::Canary;
 use crate::ports::{
-    Actuator, Clock, Command, Control, CounterSource, JournalSink, NoControl, SourceError,
+    Actuator, Clock, Control, CounterSource, JournalSink, NoControl, SourceError, Ticked,
 };
 use crate::sample::Sample;
 use crate::units::Nanos;
@@ -109,8 +111,11 @@ where
         number = sample.tick + 1;
         if let Some(command) = control.next() {
             match obey(governor, command) {
-                Ok(note) => stats.written(journal.note(&note)),
-                Err(why) => control.refused(&why),
+                Ok(note) => {
+                    stats.written(journal.note(&note));
+                    control.answered(Ok(&note));
+                }
+                Err(why) => control.answered(Err(&why)),
             }
         }
         match source.read(&mut sample) {
@@ -124,6 +129,7 @@ where
         stats.written(journal.append(&entry));
         for note in governor.take_notes() {
             stats.written(journal.note(&note));
+            control.noted(&note);
         }
         stats.ticks += 1;
         if woken {
@@ -131,6 +137,8 @@ where
         } else {
             point = next_point(start, pace.period, point, clock.now(), &mut stats.missed);
         }
+        let (sample, applied) = (&sample, applied.as_slice());
+        control.ticked(&Ticked { governor, sample, applied, stats: &stats });
     }
     stats.tally = governor.tally().clone();
     Ok(stats)
@@ -150,24 +158,56 @@ impl RunStats {
 /// # Errors
 /// A policy that cannot be made; nothing has changed then.
 pub fn obey(governor: &mut Governor, command: Command) -> Result<Note, Diagnostic> {
-    let Command::Replace { policy, canary } = command;
-    let (made, record) = policy.build(governor.board())?;
-    place(governor, made, canary.as_ref());
-    Ok(match canary {
-        None => Note::Policy { policy: record },
-        Some((ms, rule)) => Note::Canary { policy: record, ms, rule },
-    })
+    let make = |spec: PolicySpec, board: &Board| spec.build(board);
+    obey_with(governor, command, make)
 }
 
-/// Puts `policy` in the place of the one that decides, or beside it as a canary.
-pub fn place(governor: &mut Governor, policy: Box<dyn Policy>, canary: Option<&(u64, Rule)>) {
-    match canary {
-        None => governor.replace(policy),
-        Some((ms, rule)) => {
-            let canary = Canary::new(policy, governor.board(), *ms, rule.clone());
-            governor.start_canary(canary);
+/// The same, with policies made by `make`.
+///
+/// # Errors
+/// Those of `make`; nothing has changed then.
+pub fn obey_with(
+    governor: &mut Governor,
+    command: Command,
+    make: impl FnOnce(PolicySpec, &Board) -> Result<(Box<dyn Policy>, PolicyRecord), Diagnostic>,
+) -> Result<Note, Diagnostic> {
+    Ok(match command {
+        Command::Replace(new) => {
+            let Replacement { policy, canary, terms } = *new;
+            let (made, policy) = make(policy, governor.board())?;
+            let rails = terms.as_ref().map(|terms| terms.rails.clone());
+            match canary {
+                None => {
+                    governor.replace(made);
+                    if let Some(rails) = rails {
+                        governor.set_rails(&rails);
+                    }
+                    Note::Policy { policy, terms }
+                }
+                Some((ms, rule)) => {
+                    let canary = Canary::new(made, governor.board(), ms, rule.clone());
+                    governor.start_canary(canary, rails);
+                    Note::Canary { policy, ms, rule, terms }
+                }
+            }
         }
-    }
+        Command::Pause(at) => {
+            governor.set_pause(Some(at));
+            Note::Pause(at)
+        }
+        Command::Resume => {
+            governor.set_pause(None);
+            Note::Resume
+        }
+        Command::Hold(hold) => {
+            governor.hold(hold.clone());
+            Note::Hold(hold)
+        }
+        Command::Release(id) => {
+            governor.release_hold(id);
+            Note::Release(id)
+        }
+    })
 }
 
 /// Walks the road for `sample` and gives every vote to the actuator.

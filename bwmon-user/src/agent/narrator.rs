@@ -1,6 +1,7 @@
 //! Telling the operator what changes while the agent runs: once per change, never in a flood.
 
 use super::Say;
+use crate::command::{Bound, Hold, PauseAt};
 use crate::journal::{EntryView, Header, JournalError, Note};
 use crate::live::FileJournal;
 use crate::policy::canary::CanaryEnd;
@@ -119,10 +120,10 @@ impl Narrator<'_> {
 /// A note for the operator.
 pub(crate) fn news(note: &Note) -> String {
     match note {
-        Note::Policy { policy } => {
+        Note::Policy { policy, .. } => {
             format!("{} ({}) decides from now on", policy.name, policy.digest)
         }
-        Note::Canary { policy, ms, rule } => format!(
+        Note::Canary { policy, ms, rule, .. } => format!(
             "{} ({}) runs in shadow for {ms} ms; it takes over if {rule}",
             policy.name, policy.digest
         ),
@@ -131,7 +132,24 @@ pub(crate) fn news(note: &Note) -> String {
             "domain {domain}: the policy is demoted after repeated faults, the native rule decides \
              until it is replaced; last fault: {fault}"
         ),
+        Note::Pause(PauseAt::Top) => "paused: every domain at its highest level".to_owned(),
+        Note::Pause(PauseAt::Keep) => "paused: every domain stays at its level".to_owned(),
+        Note::Resume => "resumed: the policy decides".to_owned(),
+        Note::Hold(hold) => held(hold),
+        Note::Release(id) => format!("hold {id} is over"),
     }
+}
+
+fn held(hold: &Hold) -> String {
+    let bound = |bound: Bound| match bound {
+        Bound::Level(level) => format!("level {}", level.0),
+        Bound::Kbps(kbps) => format!("{kbps} kBps"),
+    };
+    let side = |name: &str, side: Option<Bound>| side.map(|b| format!(" {name} {}", bound(b)));
+    let sides = [side("at least", hold.floor), side("at most", hold.ceiling)];
+    let domain = hold.domain.as_deref().unwrap_or("every domain");
+    let sides: String = sides.into_iter().flatten().collect();
+    format!("hold {} ({}): {domain}{sides}", hold.id, hold.by)
 }
 
 fn canary(end: &CanaryEnd) -> String {

@@ -1,6 +1,7 @@
 //! What happened between two ticks: lines of a journal that are no entries.
 
 use super::PolicyRecord;
+use crate::command::{Hold, PauseAt, Terms};
 use crate::policy::canary::{CanaryEnd, Rule};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,9 @@ pub enum Note {
     Policy {
         /// The policy, whole.
         policy: PolicyRecord,
+        /// Rails and product that hold from now on, where they come with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        terms: Option<Terms>,
     },
     /// From the next entry on this policy runs in shadow beside the one that decides.
     Canary {
@@ -21,6 +25,9 @@ pub enum Note {
         ms: u64,
         /// What it is judged by.
         rule: Rule,
+        /// Rails and product that hold once it takes over, where they come with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        terms: Option<Terms>,
     },
     /// The shadow's time is over.
     CanaryEnd(CanaryEnd),
@@ -32,6 +39,14 @@ pub enum Note {
         /// Its last fault, in one line.
         fault: String,
     },
+    /// From the next entry on the policy does not have its way.
+    Pause(PauseAt),
+    /// From the next entry on it has.
+    Resume,
+    /// From the next entry on this bound holds.
+    Hold(Hold),
+    /// From the next entry on the hold with this number does not.
+    Release(u64),
 }
 
 impl Note {

@@ -4,13 +4,14 @@ mod until;
 
 pub use until::{Reached, until};
 
+use crate::command::{Command, Replacement};
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::{
     Entry, EntryDomain, EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader,
 };
 use crate::policy::{self, Policy, PolicySpec};
-use crate::ports::{Actuator, Command, Outcome};
+use crate::ports::{Actuator, Outcome};
 use crate::run::{RunStats, obey, walk};
 use crate::sample::Sample;
 use crate::units::Kbps;
@@ -58,7 +59,7 @@ pub fn verify<R: BufRead>(
         let entry = match line {
             Line::Entry(entry) => *entry,
             Line::Note(note) => {
-                if let Some(command) = command(&file, &note)? {
+                if let Some(command) = command(&file, header, &note)? {
                     obey(&mut governor, command)?;
                 } else if expected.pop_front().as_deref() != Some(recorded) {
                     let recorded = recorded.to_owned();
@@ -140,7 +141,7 @@ pub fn compare<R: BufRead>(
         .iter()
         .map(|domain| Compared { name: domain.name.clone(), ..Compared::default() })
         .collect();
-    while let Some(entry) = next_entry(&mut journal, &mut own)? {
+    while let Some(entry) = next_entry(&mut journal, header, &mut own)? {
         recorded.take(entry.domains);
         walk(&mut own, &mut recorded, &entry.sample, &mut applied, &mut stats);
         walk(&mut other, &mut assumed, &entry.sample, &mut applied, &mut stats);
@@ -193,6 +194,7 @@ fn digest_fits(file: &str, policy: &PolicyRecord) -> Result<(), JournalError> {
 /// The next entry; what the notes before it say was done is done to `governor`.
 fn next_entry<R: BufRead>(
     journal: &mut Reader<R>,
+    header: &Header,
     governor: &mut Governor,
 ) -> Result<Option<Entry>, JournalError> {
     loop {
@@ -201,22 +203,30 @@ fn next_entry<R: BufRead>(
             Some((Line::Entry(entry), _)) => return Ok(Some(*entry)),
             Some((Line::Note(note), _)) => note,
         };
-        if let Some(command) = command(journal.file(), &note)? {
+        if let Some(command) = command(journal.file(), header, &note)? {
             obey(governor, command)?;
         }
     }
 }
 
 /// What was done to the governor before the next entry; `None` for what it noted by itself.
-fn command(file: &str, note: &Note) -> Result<Option<Command>, JournalError> {
-    let (policy, canary) = match note {
-        Note::Policy { policy } => (policy, None),
-        Note::Canary { policy, ms, rule } => (policy, Some((*ms, rule.clone()))),
+fn command(file: &str, header: &Header, note: &Note) -> Result<Option<Command>, JournalError> {
+    let (policy, canary, terms) = match note {
+        Note::Policy { policy, terms } => (policy, None, terms),
+        Note::Canary { policy, ms, rule, terms } => (policy, Some((*ms, rule.clone())), terms),
+        Note::Pause(at) => return Ok(Some(Command::Pause(*at))),
+        Note::Resume => return Ok(Some(Command::Resume)),
+        Note::Hold(hold) => return Ok(Some(Command::Hold(hold.clone()))),
+        Note::Release(id) => return Ok(Some(Command::Release(*id))),
         Note::CanaryEnd(_) | Note::Demoted { .. } => return Ok(None),
     };
     records(policy).try_for_each(|policy| digest_fits(file, policy))?;
-    let policy = Box::new(PolicySpec::from_record(policy));
-    Ok(Some(Command::Replace { policy, canary }))
+    if terms.as_ref().is_some_and(|terms| terms.rails.len() != header.board.domains.len()) {
+        let what = "a note has other rails than the board has domains";
+        return Err(Diagnostic::new(file, what).into());
+    }
+    let (policy, terms) = (PolicySpec::from_record(policy), terms.clone());
+    Ok(Some(Command::Replace(Box::new(Replacement { policy, canary, terms }))))
 }
 
 /// An entry that cannot follow the one before it was put there by somebody else.

@@ -3,10 +3,9 @@
 use super::{Recorded, checked, command, governor};
 use crate::diag::Diagnostic;
 use crate::governor::Governor;
-use crate::journal::{EntryView, Header, JournalError, Line, Note, Reader};
+use crate::journal::{EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader};
 use crate::policy::{Policy, PolicySpec};
-use crate::ports::Command;
-use crate::run::{RunStats, place, walk};
+use crate::run::{RunStats, obey_with, walk};
 use crate::sample::Sample;
 use crate::vote::Applied;
 use std::io::BufRead;
@@ -53,13 +52,12 @@ pub fn until<R: BufRead>(
         let entry = match line {
             Line::Entry(entry) => *entry,
             Line::Note(note) => {
-                if let Some(Command::Replace { policy, canary: rule }) = command(&file, &note)? {
-                    place(&mut governor, make(*policy)?, rule.as_ref());
-                    (deciding, canary) = match rule {
-                        None => (made, None),
-                        Some(_) => (deciding, Some(made)),
-                    };
-                    made += 1;
+                let Some(command) = command(&file, header, &note)? else { continue };
+                let made_here = |spec, _: &_| Ok((make(spec)?, PolicyRecord::default()));
+                match obey_with(&mut governor, command, made_here)? {
+                    Note::Policy { .. } => (deciding, canary, made) = (made, None, made + 1),
+                    Note::Canary { .. } => (canary, made) = (Some(made), made + 1),
+                    _ => {}
                 }
                 continue;
             }

@@ -5,12 +5,14 @@ mod stamp;
 
 use super::Say;
 use crate::board::Board;
+use crate::command::{Command, Replacement};
 use crate::diag::Diagnostic;
+use crate::journal::Note;
 use crate::live::text_of;
 use crate::policy::PolicySpec;
 use crate::policy::canary::Rule;
 use crate::policy::script::{Source, digest, preset};
-use crate::ports::{Command, Control};
+use crate::ports::Control;
 use stamp::Stamp;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -149,9 +151,9 @@ impl Loader {
             }
         };
         let name = source.name.clone();
-        let policy = Box::new(PolicySpec::Script { source, set });
-        let canary = self.reload.canary.clone();
-        match self.commands.try_send(Command::Replace { policy, canary }) {
+        let policy = PolicySpec::Script { source, set };
+        let replacement = Replacement { policy, canary: self.reload.canary.clone(), terms: None };
+        match self.commands.try_send(Command::Replace(Box::new(replacement))) {
             Ok(()) => {
                 (self.say)(&format!("{name} ({fingerprint}) {passed}"));
                 self.current = fingerprint;
@@ -185,7 +187,9 @@ impl Control for Commands {
         self.commands.try_recv().ok()
     }
 
-    fn refused(&mut self, why: &Diagnostic) {
-        (self.say)(&format!("the new policy cannot be made; the old one stays\n{why}"));
+    fn answered(&mut self, answer: Result<&Note, &Diagnostic>) {
+        if let Err(why) = answer {
+            (self.say)(&format!("the new policy cannot be made; the old one stays\n{why}"));
+        }
     }
 }

@@ -3,9 +3,10 @@
 use crate::board::Board;
 use crate::cli::common::{self, PolicyArgs};
 use crate::cli::output::say;
+use crate::command::{Command, Replacement};
 use crate::diag::Diagnostic;
 use crate::journal::Note;
-use crate::ports::{Command, Control};
+use crate::ports::Control;
 use anyhow::bail;
 
 /// The options.
@@ -45,7 +46,8 @@ impl ThenArgs {
         spec.clone().build(board)?;
         let canary = self.canary.wanted();
         let tick = at.saturating_mul(1_000) / period_us;
-        let command = Command::Replace { policy: Box::new(spec), canary };
+        let replacement = Replacement { policy: spec, canary, terms: None };
+        let command = Command::Replace(Box::new(replacement));
         Ok(Then { tick: 0, command: Some((tick, command)) })
     }
 }
@@ -56,8 +58,10 @@ impl Control for Then {
         self.command.take_if(|(at, _)| self.tick > *at).map(|(_, command)| command)
     }
 
-    fn refused(&mut self, why: &Diagnostic) {
-        say(&format!("error: {why}"));
+    fn answered(&mut self, answer: Result<&Note, &Diagnostic>) {
+        if let Err(why) = answer {
+            say(&format!("error: {why}"));
+        }
     }
 }
 

@@ -62,7 +62,7 @@ fn run(canary: &str, rule: &str, ticks: u64) -> (Option<CanaryEnd>, Vec<Option<L
     for tick in 0..ticks {
         if tick == 10 {
             let rule = rule.parse().unwrap();
-            governor.start_canary(Canary::new(script(canary), &board(), 400, rule));
+            governor.start_canary(Canary::new(script(canary), &board(), 400, rule), None);
         }
         let count = if tick / 25 % 2 == 0 { 400 } else { 40 };
         levels.push(step(&mut governor, tick, count).0);
@@ -164,7 +164,7 @@ proptest! {
                 0..4 => governor.replace(script(texts[kind])),
                 4..8 => {
                     let rule = "faults<=3".parse().unwrap();
-                    governor.start_canary(Canary::new(script(texts[kind - 4]), &board(), 20, rule));
+                    governor.start_canary(Canary::new(script(texts[kind - 4]), &board(), 20, rule), None);
                 }
                 _ => {}
             }

@@ -62,7 +62,7 @@ pub(super) fn stories(
     let domains = (0..all.len()).filter(|index| only.is_none_or(|only| only == *index));
     let stories = domains.filter_map(|index| {
         let readings = readings.of(&all, index);
-        let rails = header.rails.get(index)?;
+        let rails = reached.governor.rails(index)?;
         story(&header.board, &reached, index, readings, rails, telling)
     });
     Ok(stories.collect())

@@ -142,6 +142,7 @@ fn rails(context: &Context<'_>, table: &OppTable) -> String {
         }
         Reason::Manual => "hands off: somebody else changed the domain".to_owned(),
         Reason::Gone => "hands off: the device is gone".to_owned(),
+        Reason::Paused => format!("paused: level {} {instead}", number(context.decision.level)),
     }
 }
 
