@@ -16,7 +16,7 @@ pub enum Line {
     /// A tick.
     Entry(Box<Entry>),
     /// Something between two ticks.
-    Note(Note),
+    Note(Box<Note>),
 }
 
 /// A journal being read.
@@ -70,7 +70,7 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         let line = if self.text.starts_with(r#"{"note":"#) {
-            serde_json::from_str(&self.text).map(|noted: Noted| Line::Note(noted.note))
+            serde_json::from_str(&self.text).map(|noted: Noted| Line::Note(Box::new(noted.note)))
         } else {
             serde_json::from_str(&self.text).map(|entry| Line::Entry(Box::new(entry)))
         };
