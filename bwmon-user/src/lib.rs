@@ -70,6 +70,9 @@ pub mod ports;
 // What the agent says about itself.
 pub mod status;
 
+// The words between the agent and its clients.
+pub mod control;
+
 // The one loop.
 pub mod run;
 
@@ -107,6 +110,9 @@ pub mod facts;
     reason = "the doors touch the machine: files, clock, processes"
 )]
 pub mod live;
+
+// The agent's configuration file.
+pub mod config;
 
 // The running agent: signals, the event queue, the governing thread.
 #[allow(

@@ -3,6 +3,7 @@
 use super::common::{self, PolicyArgs};
 use super::products::{self, SearchArgs};
 use crate::board::Board;
+use crate::config::Config;
 use crate::decide::{Rails, Unvoted};
 use crate::journal::ProductRecord;
 use crate::live::Root;
@@ -33,6 +34,9 @@ pub(super) struct GivenArgs {
     /// product's limits can only be tightened
     #[arg(long, value_name = "[DOMAIN.]LIMIT=VALUE")]
     limit: Vec<GivenLimit>,
+    /// Those of a configuration file; the command line goes over them.
+    #[arg(skip)]
+    configured: Vec<GivenLimit>,
 }
 
 impl GivenArgs {
@@ -48,7 +52,13 @@ impl GivenArgs {
         Given {
             preset: self.preset.clone(),
             set: self.set.clone(),
-            limits: levels.into_iter().filter_map(plain).chain(self.limit.clone()).collect(),
+            limits: self
+                .configured
+                .iter()
+                .cloned()
+                .chain(levels.into_iter().filter_map(plain))
+                .chain(self.limit.clone())
+                .collect(),
         }
     }
 }
@@ -91,11 +101,37 @@ pub(super) struct Fitted {
     pub(super) record: Option<ProductRecord>,
     /// What the operator should know.
     pub(super) notes: Vec<String>,
-    /// Preset and tunables that were asked for, of the one policy.
-    kept: (Option<String>, Vec<(String, String)>),
 }
 
 impl ChoiceArgs {
+    /// The same, with what `config` says where the command line says nothing. Preset and tunables
+    /// of the file are its policy's, so they stay with it.
+    pub(super) fn over(&self, config: &Config) -> Self {
+        let mut settled = self.clone();
+        if self.policy.is_none() && self.product.is_none() {
+            settled.policy.clone_from(&config.policy);
+            settled.product.clone_from(&config.product);
+            settled.given.preset = self.given.preset.clone().or_else(|| config.preset.clone());
+            settled.given.set = config.params.iter().chain(&self.given.set).cloned().collect();
+        }
+        if self.search.products.is_empty() {
+            settled.search.products = config.products.iter().map(PathBuf::from).collect();
+        }
+        settled.given.configured.clone_from(&config.limits);
+        settled
+    }
+
+    /// The files and folders that may change which product is picked, and what it says.
+    pub(super) fn watched(&self, picked: &Picked, root: &Root) -> Vec<PathBuf> {
+        if self.policy.is_some() && self.product.is_none() {
+            return Vec::new();
+        }
+        let files = picked.product.iter().flat_map(|product| {
+            std::iter::once(&product.file).chain(&product.bases).map(|file| PathBuf::from(&**file))
+        });
+        self.search.folders(root).into_iter().chain(files).collect()
+    }
+
     /// The product for the machine of `facts`: the one that is asked for, else the one that fits,
     /// unless a policy is asked for.
     pub(super) fn pick(&self, root: &Root, facts: &MachineFacts) -> anyhow::Result<Picked> {
@@ -166,8 +202,7 @@ impl ChoiceArgs {
             let domains = effective(product, board, &given, unvoted, &mut products::script)?;
             let notes = domains.iter().map(said).collect();
             let rails = domains.iter().map(|domain| domain.rails).collect();
-            let kept = domains.first().map(kept).unwrap_or_default();
-            return Ok(Fitted { spec: plan(&domains), rails, record, notes, kept });
+            return Ok(Fitted { spec: plan(&domains), rails, record, notes });
         }
         let policy = self.policy.clone().unwrap_or_else(|| DEFAULT_POLICY.to_owned());
         let spec = PolicyArgs { policy, preset: given.preset.clone(), set: given.set.clone() };
@@ -180,19 +215,7 @@ impl ChoiceArgs {
                 notes.push(format!("domain {}: {}", domain.name, limits_said(&limits)));
             }
         }
-        let kept = (given.preset, given.set);
-        Ok(Fitted { spec, rails, record, notes, kept })
-    }
-}
-
-impl Fitted {
-    /// The script to follow for changes, with the preset and tunables that it keeps. Policies of
-    /// several files are not followed, nor is the product itself: a change of its limits would need
-    /// a new start anyhow.
-    pub(super) fn followed(&self) -> (Option<PathBuf>, Option<String>, Vec<(String, String)>) {
-        let PolicySpec::Script { source, .. } = &self.spec else { return (None, None, Vec::new()) };
-        let (preset, set) = self.kept.clone();
-        (common::policy_file(&source.name), preset, set)
+        Ok(Fitted { spec, rails, record, notes })
     }
 }
 
@@ -226,13 +249,6 @@ impl Picked {
 
 fn plain(notes: Vec<String>) -> Picked {
     Picked { product: None, why: String::new(), notes, catalog: Catalog::default() }
-}
-
-/// Preset and tunables that a product asks for, without what the preset sets.
-fn kept(domain: &EffectiveDomain) -> (Option<String>, Vec<(String, String)>) {
-    let written = domain.params.iter().filter(|p| matches!(p.origin, Origin::Written(_)));
-    let set = written.map(|param| (param.name.clone(), param.value.clone())).collect();
-    (domain.preset.as_ref().map(|preset| preset.value.clone()), set)
 }
 
 /// One domain of a product, in a line.

@@ -30,6 +30,15 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
+    /// The folders in which products are looked for, whether they are there or not.
+    pub(super) fn folders(&self, root: &Root) -> Vec<PathBuf> {
+        if self.products.is_empty() {
+            FOLDERS.map(|folder| root.path(folder)).to_vec()
+        } else {
+            self.products.clone()
+        }
+    }
+
     /// The product files that count.
     pub(super) fn catalog(&self, root: &Root) -> anyhow::Result<Catalog> {
         let mut layers = Vec::new();

@@ -14,6 +14,10 @@ use std::path::PathBuf;
 file. An agent that ends by a signal does it itself, and the next `bwmon run` does it first."
 )]
 pub(super) struct Args {
+    /// Put nothing back where the agent left its votes on purpose (on_exit = keep or max); for the
+    /// service's stop step
+    #[arg(long)]
+    unless_kept: bool,
     /// Where the restore file is
     #[arg(long, value_name = "DIR", default_value = DEFAULT_STATE_DIR)]
     state_dir: PathBuf,
@@ -51,6 +55,10 @@ fn put_back(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     // A running agent puts its own changes back; taking them from under it would be a fight.
     let _lock = AgentLock::take(&args.state_dir)?;
     match RestoreFile::load(&Root::at(&args.root), &args.state_dir, &mut |text| say(text))? {
+        Some(file) if args.unless_kept && file.is_kept() => {
+            say("the agent left its votes on purpose; `bwmon restore` puts back what was before");
+            Ok(Vec::new())
+        }
         Some(mut file) => Ok(file.put_back()?),
         None => Ok(Vec::new()),
     }

@@ -3,7 +3,7 @@
 use super::clock::MonotonicClock;
 use super::feed::Feed;
 use super::kept_vote::KeptVote;
-use super::restore::RestoreFile;
+use super::restore::{RestoreError, RestoreFile};
 use super::slept::SleepWatch;
 use super::voter::Voter;
 use crate::ports::{Actuator, Clock, Outcome};
@@ -67,6 +67,29 @@ impl LiveActuator {
         };
         let paths = paths.into_iter().map(path).collect();
         Self { paths, restore, now, feed: Feed::default() }
+    }
+
+    /// Whether the votes can stay when this process goes.
+    pub fn can_keep(&self) -> bool {
+        self.restore.as_ref().is_none_or(RestoreFile::can_keep)
+    }
+
+    /// Leaves everything as it is, on purpose: nothing is put back when this goes. Says what stays.
+    ///
+    /// # Errors
+    /// When it cannot be noted in the restore file; then [`Actuator::release`] is still to be called.
+    pub fn keep(&mut self) -> Result<Vec<Outcome>, RestoreError> {
+        self.last_look();
+        match self.restore.take() {
+            None => Ok(Vec::new()),
+            Some(mut restore) => match restore.keep() {
+                Ok(outcomes) => Ok(outcomes),
+                Err(error) => {
+                    self.restore = Some(restore);
+                    Err(error)
+                }
+            },
+        }
     }
 
     /// What somebody else has changed since the last look is theirs, and is not put back.

@@ -1,5 +1,6 @@
 //! One agent at a time.
 
+use crate::diag::printable;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -9,9 +10,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another agent runs.
-    #[error("another bwmon agent governs this machine (pid {holder}); stop it first")]
+    #[error("another bwmon agent governs this machine ({holder}); stop it first")]
     Held {
-        /// Its process id, or "unknown".
+        /// Its process id and command line, or "unknown".
         holder: String,
     },
     /// The lock file cannot be used.
@@ -51,14 +52,28 @@ impl AgentLock {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
-            let holder = holder.trim();
-            let holder = if holder.is_empty() { "unknown" } else { holder };
-            return Err(LockError::Held { holder: holder.to_owned() });
+            return Err(LockError::Held { holder: who(holder.trim()) });
         }
         file.set_len(0).and_then(|()| file.rewind()).map_err(fail)?;
         writeln!(file, "{}", std::process::id()).map_err(fail)?;
         Ok(Self { _file: file })
     }
+}
+
+/// The process `pid` in words.
+fn who(pid: &str) -> String {
+    if pid.is_empty() {
+        return "unknown".to_owned();
+    }
+    let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = String::from_utf8_lossy(&arguments);
+    let line: String = arguments
+        .trim_end_matches('\0')
+        .chars()
+        .map(|c| if c == '\0' { ' ' } else { printable(c) })
+        .take(200)
+        .collect();
+    if line.is_empty() { format!("pid {pid}") } else { format!("pid {pid}: {line}") }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The machine behind the doors.
 
+pub mod accounts;
 mod actuator;
 mod armed;
 mod binding;
@@ -8,6 +9,7 @@ mod bus_dcvs;
 mod calibrating;
 mod capabilities;
 mod clock;
+pub mod control_client;
 mod devfreq;
 mod devfreq_limits;
 pub mod devicetree;

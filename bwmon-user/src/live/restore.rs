@@ -130,6 +130,9 @@ struct Record {
     program: String,
     pid: u32,
     boot_id: String,
+    /// The agent ended well and left its votes on purpose.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    kept: bool,
     items: Vec<Item>,
 }
 
@@ -154,6 +157,7 @@ impl RestoreFile {
                 program: format!("bwmon {}", env!("CARGO_PKG_VERSION")),
                 pid: std::process::id(),
                 boot_id: boot_id(root),
+                kept: false,
                 items: Vec::new(),
             },
             left: Vec::new(),
@@ -246,6 +250,36 @@ impl RestoreFile {
         }));
         // If this cannot be written the item stays on disk, and `restore` looks again.
         let _ = self.save();
+    }
+
+    /// Whether the agent that wrote it left its votes on purpose.
+    pub fn is_kept(&self) -> bool {
+        self.record.kept
+    }
+
+    /// Whether what is changed can stay without us. Votes through the vote device end with the
+    /// process (vote_device.rs), and a path must not be left without a voter.
+    pub fn can_keep(&self) -> bool {
+        !self.record.items.iter().any(|item| matches!(item, Item::VoteDevice { .. }))
+    }
+
+    /// Notes that what is changed stays so on purpose, until somebody asks for the restore; says for
+    /// each object that it stays, and what was given up before.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn keep(&mut self) -> Result<Vec<Outcome>, RestoreError> {
+        if !self.record.items.is_empty() {
+            self.record.kept = true;
+            self.save().inspect_err(|_| self.record.kept = false)?;
+        }
+        let stays = |item: &Item| Outcome {
+            object: item.object(),
+            done: true,
+            what: "kept as it is; `bwmon restore` puts back what was before".to_owned(),
+        };
+        let kept: Vec<Outcome> = self.record.items.iter().map(stays).collect();
+        Ok(std::mem::take(&mut self.left).into_iter().chain(kept).collect())
     }
 
     /// Puts everything back, last first. Each item is tried, whatever happened to the others; what

@@ -107,6 +107,8 @@ pub struct Counts {
     pub reloads_refused: u64,
     /// Probe events lost; `None` without probes.
     pub lost_events: Option<u64>,
+    /// Page faults of the governing thread since it has settled; `None` before that.
+    pub page_faults: Option<u64>,
 }
 
 /// One domain.

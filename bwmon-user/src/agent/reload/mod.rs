@@ -1,195 +1,261 @@
-//! A changed policy: noticed, checked on a thread of its own, and handed to the governing loop.
+//! What is to run, chosen anew: noticed or asked for, checked on a thread of its own, and handed to
+//! the governing loop.
 
+mod choice;
 mod gate;
 mod stamp;
 
+pub use choice::{Choice, Choose};
+
 use super::Say;
+use super::hub::{Answered, Hub};
+use super::notify;
 use crate::board::Board;
 use crate::command::{Command, Replacement};
-use crate::diag::Diagnostic;
 use crate::journal::Note;
-use crate::live::text_of;
 use crate::policy::PolicySpec;
 use crate::policy::canary::Rule;
-use crate::policy::script::{Source, digest, preset};
-use crate::ports::Control;
+use crate::policy::script::digest;
 use stamp::Stamp;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
+use tokio::sync::oneshot;
 
-/// How often the file is looked at; a change is taken once it has been still for as long.
+/// How often the files are looked at; a change is taken once they have been still for as long.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How a policy's file is followed.
+/// How what is to run is chosen anew.
 #[derive(Clone, Debug)]
 pub struct Reload {
-    /// The file; `None` for a policy without one, which can only be restarted.
-    pub file: Option<PathBuf>,
-    /// Settings of its head that were asked for.
-    pub preset: Option<String>,
-    /// Tunables that were asked for.
-    pub set: Vec<(String, String)>,
-    /// Take a change when it is noticed, not only when SIGHUP asks for it.
+    /// Asks the files again.
+    pub choose: Choose,
+    /// Take a change when it is noticed, not only when SIGHUP or a client asks for it.
     pub watch: bool,
-    /// Milliseconds for which a changed policy is a canary, and what it is judged by.
-    pub canary: Option<(u64, Rule)>,
+}
+
+/// A policy that a client brings.
+#[derive(Clone, Debug)]
+pub(super) struct UsePolicy {
+    pub(super) policy: PolicySpec,
+    /// In shadow for so many milliseconds first, judged by the rule.
+    pub(super) canary: Option<(u64, Rule)>,
 }
 
 /// Wakes the loader.
 pub(super) enum Nudge {
     /// SIGHUP: look now, and say what came of it.
     Hangup,
+    /// The same for a client.
+    Reload(oneshot::Sender<Answered>),
+    /// A client brings a policy.
+    Use(Box<UsePolicy>, oneshot::Sender<Answered>),
+    /// The loop has noted something by itself.
+    Noted(Box<Note>),
+    /// There is nobody to load for any more.
+    End,
 }
 
 /// The loader.
 pub(super) struct Loader {
-    reload: Reload,
+    choose: Choose,
+    watch: bool,
     board: Arc<Board>,
-    commands: SyncSender<Command>,
+    hub: Hub,
     say: Say,
-    /// The digest of the text that decides or has been handed over.
-    current: String,
-    /// The digest of a text that was refused: it is not tried again, nor said again.
-    refused: Option<String>,
-    taken: Option<Stamp>,
-    pending: Option<Stamp>,
-    missing_said: bool,
+    /// What runs, or is on trial as a canary.
+    current: Choice,
+    /// What runs while `current` is on trial.
+    before: Option<Choice>,
+    /// What was refused: it is not tried again unless somebody asks.
+    refused: Option<Choice>,
+    /// A client's policy runs; the files are not followed until somebody asks for them.
+    brought: bool,
+    taken: Vec<Option<Stamp>>,
+    pending: Option<Vec<Option<Stamp>>>,
 }
 
 impl Loader {
-    pub(super) fn new(
-        reload: Reload,
-        board: Arc<Board>,
-        current: String,
-        commands: SyncSender<Command>,
-        say: Say,
-    ) -> Self {
-        let taken = reload.file.as_deref().and_then(Stamp::of);
-        let (refused, pending, missing_said) = (None, None, false);
-        Self { reload, board, commands, say, current, refused, taken, pending, missing_said }
+    /// A loader for an agent that starts with `first`.
+    pub(super) fn new(first: Choice, reload: Reload, hub: Hub, say: Say) -> Self {
+        let Reload { choose, watch } = reload;
+        Self {
+            choose,
+            watch,
+            board: hub.board().clone(),
+            hub,
+            say,
+            taken: first.stamps(),
+            current: first,
+            before: None,
+            refused: None,
+            brought: false,
+            pending: None,
+        }
     }
 
-    /// Looks until the other end of `nudges` is gone.
+    /// Looks until it is told that this is the end.
     pub(super) fn follow(mut self, nudges: &Receiver<Nudge>) {
         loop {
             match nudges.recv_timeout(LOOK_EVERY) {
-                Ok(Nudge::Hangup) => self.look(true),
-                Err(RecvTimeoutError::Timeout) if self.reload.watch => self.look(false),
+                Ok(Nudge::Hangup) => drop(self.asked()),
+                Ok(Nudge::Reload(reply)) => {
+                    // Who asked may be gone.
+                    let _ = reply.send(self.asked());
+                }
+                Ok(Nudge::Use(policy, reply)) => {
+                    let _ = reply.send(self.bring(*policy));
+                }
+                Ok(Nudge::Noted(note)) => self.noted(&note),
+                Err(RecvTimeoutError::Timeout) if self.watch => self.look(),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Nudge::End) | Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    fn look(&mut self, asked: bool) {
-        let Some(file) = self.reload.file.clone() else {
-            if asked {
-                (self.say)(
-                    "nothing to reload: the policy has no file, or several; a new start reads them",
-                );
+    /// Somebody asks for what the files say now.
+    fn asked(&mut self) -> Answered {
+        notify::reloading();
+        self.brought = false;
+        self.refused = None;
+        self.pending = None;
+        let taken = self.current.stamps();
+        let answer = match self.choose.again() {
+            Ok(choice) if choice.is_same(&self.current) => {
+                self.taken = taken;
+                self.current = choice;
+                let unchanged = format!("{} is unchanged", self.current.title());
+                (self.say)(&unchanged);
+                Ok(unchanged)
             }
-            return;
+            Ok(choice) => {
+                self.taken = choice.stamps();
+                self.offer(choice)
+            }
+            Err(why) => {
+                self.taken = taken;
+                self.refuse(format!("the reload is refused; all stays as it is\n{why:#}"))
+            }
         };
-        let stamp = Stamp::of(&file);
-        if !asked {
-            if stamp == self.taken {
-                self.pending = None;
-                return;
-            }
-            // Written in pieces: wait until it is still.
-            if self.pending != stamp {
-                self.pending = stamp;
-                return;
-            }
+        notify::ready();
+        answer
+    }
+
+    /// Whether a file has changed, and is still again.
+    fn look(&mut self) {
+        if self.brought {
+            return;
+        }
+        let stamps = self.current.stamps();
+        if stamps == self.taken {
+            self.pending = None;
+            return;
+        }
+        // Written in pieces: wait until they are still.
+        if self.pending.as_ref() != Some(&stamps) {
+            self.pending = Some(stamps);
+            return;
         }
         self.pending = None;
-        let name = file.to_string_lossy().into_owned();
-        let text = match text_of(&name) {
-            Ok(text) => text,
-            Err(error) => {
-                if asked || !self.missing_said {
-                    (self.say)(&format!("{error:#}; the policy stays as it is"));
+        self.taken = stamps;
+        match self.choose.again() {
+            Ok(choice) => {
+                let known = choice.is_same(&self.current)
+                    || self.refused.as_ref().is_some_and(|refused| choice.is_same(refused));
+                // It may depend on other files now.
+                if choice.watched != self.current.watched {
+                    self.taken = choice.stamps();
+                    self.current.watched.clone_from(&choice.watched);
                 }
-                self.missing_said = true;
-                self.taken = stamp;
-                return;
+                if !known {
+                    drop(self.offer(choice));
+                }
             }
-        };
-        self.missing_said = false;
-        if self.offer(Source { name, text }, asked) {
-            self.taken = stamp;
-        }
-    }
-
-    /// Whether this text is dealt with; else it is offered again at the next look.
-    fn offer(&mut self, source: Source, asked: bool) -> bool {
-        let fingerprint = digest(&source.text);
-        if fingerprint == self.current {
-            if asked {
-                (self.say)(&format!("{} is unchanged", source.name));
-            }
-            return true;
-        }
-        if self.refused.as_ref() == Some(&fingerprint) && !asked {
-            return true;
-        }
-        let checked = self.tunables(&source).and_then(|set| {
-            let passed = gate::pass(&source, &self.board, &set)?;
-            Ok((set, passed))
-        });
-        let (set, passed) = match checked {
-            Ok(passed) => passed,
             Err(why) => {
-                (self.say)(&format!(
-                    "{} is refused; the policy stays as it is\n{why:#}",
-                    source.name
-                ));
-                self.refused = Some(fingerprint);
-                return true;
+                drop(self.refuse(format!("{why:#}\nthe reload is refused; all stays as it is")));
             }
-        };
-        let name = source.name.clone();
-        let policy = PolicySpec::Script { source, set };
-        let replacement = Replacement { policy, canary: self.reload.canary.clone(), terms: None };
-        match self.commands.try_send(Command::Replace(Box::new(replacement))) {
-            Ok(()) => {
-                (self.say)(&format!("{name} ({fingerprint}) {passed}"));
-                self.current = fingerprint;
-                self.refused = None;
-                true
-            }
-            // The loop has not taken the last one yet.
-            Err(TrySendError::Full(_)) => false,
-            Err(TrySendError::Disconnected(_)) => true,
         }
     }
 
-    fn tunables(&self, source: &Source) -> anyhow::Result<Vec<(String, String)>> {
-        let mut all = match &self.reload.preset {
-            Some(name) => preset(source, name)?,
-            None => Vec::new(),
+    /// A client brings a policy; rails and product stay.
+    fn bring(&mut self, brought: UsePolicy) -> Answered {
+        let UsePolicy { policy, canary } = brought;
+        let choice = Choice { policy, canary, ..self.current.clone() };
+        if choice.is_same(&self.current) {
+            return Ok(format!("{} is unchanged", choice.title()));
+        }
+        let answer = self.offer(choice);
+        self.brought |= answer.is_ok();
+        answer
+    }
+
+    /// Checks `choice`, and hands it over.
+    fn offer(&mut self, choice: Choice) -> Answered {
+        for note in &choice.notes {
+            (self.say)(note);
+        }
+        let passed = match self.check(&choice) {
+            Ok(passed) => passed,
+            Err((name, why)) => {
+                self.refused = Some(choice);
+                let why = format!("{name} is refused; the policy stays as it is\n{why:#}");
+                return self.refuse(why);
+            }
         };
-        all.extend_from_slice(&self.reload.set);
-        Ok(all)
+        passed.iter().for_each(|line| (self.say)(line));
+        let terms = (!choice.has_same_terms(&self.current)).then(|| choice.terms());
+        // Limits that change hold at once: there is nothing of them to try in shadow.
+        let canary =
+            if choice.policy == self.current.policy { None } else { choice.canary.clone() };
+        let on_trial = canary.is_some();
+        let replacement = Replacement { policy: choice.policy.clone(), canary, terms };
+        match self.hub.order_and_wait(Command::Replace(Box::new(replacement))) {
+            Ok(what) => {
+                let before = std::mem::replace(&mut self.current, choice);
+                // A canary after a canary: what runs is still what ran before the first.
+                self.before = on_trial.then(|| self.before.take().unwrap_or(before));
+                self.refused = None;
+                let answer = Ok(what);
+                self.hub.reloaded(&answer);
+                answer
+            }
+            Err(why) => {
+                self.refused = Some(choice);
+                self.refuse(format!("the new policy cannot be made; the old one stays\n{why}"))
+            }
+        }
     }
-}
 
-/// The loop's end of the channel.
-pub(super) struct Commands {
-    pub(super) commands: Receiver<Command>,
-    pub(super) say: Say,
-}
-
-impl Control for Commands {
-    fn next(&mut self) -> Option<Command> {
-        self.commands.try_recv().ok()
+    /// What each script passed that does not run already; or the first that did not pass, and why.
+    fn check(&self, choice: &Choice) -> Result<Vec<String>, (String, anyhow::Error)> {
+        let known = self.current.scripts();
+        let mut passed = Vec::new();
+        for (source, set) in choice.scripts() {
+            if known.iter().any(|(other, settings)| *other == source && *settings == set) {
+                continue;
+            }
+            let what =
+                gate::pass(source, &self.board, set).map_err(|why| (source.name.clone(), why))?;
+            passed.push(format!("{} ({}) {what}", source.name, digest(&source.text)));
+        }
+        Ok(passed)
     }
 
-    fn answered(&mut self, answer: Result<&Note, &Diagnostic>) {
-        if let Err(why) = answer {
-            (self.say)(&format!("the new policy cannot be made; the old one stays\n{why}"));
+    fn refuse(&self, why: String) -> Answered {
+        (self.say)(&why);
+        let answer = Err(why);
+        self.hub.reloaded(&answer);
+        answer
+    }
+
+    /// The end of a trial.
+    fn noted(&mut self, note: &Note) {
+        let Note::CanaryEnd(end) = note else { return };
+        let Some(before) = self.before.take() else { return };
+        if !end.promoted {
+            let dropped = std::mem::replace(&mut self.current, before);
+            self.refused = Some(dropped);
         }
     }
 }
