@@ -84,6 +84,10 @@ pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
 pub(crate) struct Agent(Option<Child>);
 
 impl Agent {
+    pub(crate) fn of(child: Child) -> Self {
+        Self(Some(child))
+    }
+
     pub(crate) fn wait_with_output(mut self) -> std::io::Result<Output> {
         self.0.take().unwrap().wait_with_output()
     }

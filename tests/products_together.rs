@@ -79,7 +79,7 @@ fn an_explanation_shows_the_lines_of_the_domains_own_policy() {
 }
 
 #[test]
-fn an_agent_with_policies_per_domain_says_that_there_is_nothing_to_reload() {
+fn an_agent_with_policies_per_domain_takes_a_product_that_changes() {
     let tree = Tree::new();
     let board = fs::read_to_string(tree.path("board.toml")).unwrap();
     // A second domain without a vote path, so that there are two policies.
@@ -103,10 +103,22 @@ fn an_agent_with_policies_per_domain_says_that_there_is_nothing_to_reload() {
         let sent = std::process::Command::new("kill").args([name, &pid]).status();
         assert!(sent.unwrap().success());
     };
+    let wait_for_said = |words: &str| {
+        wait_for(words, || fs::read_to_string(&said).unwrap().contains(words));
+    };
     signal("-HUP");
-    wait_for("an answer to the hangup", || {
-        fs::read_to_string(&said).unwrap().contains("nothing to reload")
-    });
+    wait_for_said("acme is unchanged");
+    // Its limits change, and one of its policies.
+    let product = fs::read_to_string(tree.path("etc/bwmon/products/acme.toml")).unwrap();
+    let product = product.replace("powersave", "performance") + "[limits]\nmin_level = 1\n";
+    fs::write(tree.path("etc/bwmon/products/acme.toml"), product).unwrap();
+    tree.wait_for_journal("\"note\":{\"policy\"");
+    tree.wait_for_journal("\"terms\"");
+    wait_for_said("decides from now on");
+    // What is wrong with it is said, and changes nothing.
+    fs::write(tree.path("etc/bwmon/products/acme.toml"), "schema = 1\nnme = 1\n").unwrap();
+    wait_for_said("did you mean name?");
+    wait_for_said("all stays as it is");
     signal("-TERM");
     assert_eq!(agent.wait().unwrap().code(), Some(0));
     good(&["replay", "--verify", &journal]);

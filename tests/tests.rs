@@ -72,6 +72,12 @@ mod faults;
 // A policy that changes while it runs: reload, canary, demotion, and journals that tell it.
 mod reload;
 
+// A running agent and its clients: `status`, `pause`, `hold`, `policy use`, `journal tail`.
+mod control;
+
+// The agent as a service: what the manager hears, configuration files, what stays at the end.
+mod service;
+
 // `bwmon experiment` on the model: runs, shards, resume, reports, comparisons, search.
 mod experiment;
 

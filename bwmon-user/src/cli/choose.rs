@@ -78,6 +78,9 @@ pub(super) struct ChoiceArgs {
     search: SearchArgs,
     #[command(flatten)]
     given: GivenArgs,
+    /// The policy or the product is a configuration file's.
+    #[arg(skip)]
+    configured: bool,
 }
 
 /// A product and how it was come by.
@@ -109,6 +112,7 @@ impl ChoiceArgs {
     pub(super) fn over(&self, config: &Config) -> Self {
         let mut settled = self.clone();
         if self.policy.is_none() && self.product.is_none() {
+            settled.configured = config.policy.is_some() || config.product.is_some();
             settled.policy.clone_from(&config.policy);
             settled.product.clone_from(&config.product);
             settled.given.preset = self.given.preset.clone().or_else(|| config.preset.clone());
@@ -138,7 +142,8 @@ impl ChoiceArgs {
         match (&self.product, &self.policy) {
             (Some(_), _) => self.asked(root, Some(facts)),
             (None, Some(policy)) => Ok(plain(vec![format!(
-                "policy {policy}, by --policy; products are left aside, and their limits too"
+                "policy {policy}, by {}; products are left aside, and their limits too",
+                self.by("--policy")
             )])),
             (None, None) => {
                 let catalog = self.search.catalog(root)?;
@@ -175,7 +180,8 @@ impl ChoiceArgs {
         let catalog = self.search.catalog(root)?;
         let product = products::named(&catalog, name)?;
         let stands = facts.map(|facts| stands(&product, facts));
-        let head = format!("product {} ({}), by --product", product.title(), product.file);
+        let by = self.by("--product");
+        let head = format!("product {} ({}), by {by}", product.title(), product.file);
         let mut notes = vec![head];
         if let Some(stands) = &stands
             && !matches!(stands.fit, Fit::Fits(_))
@@ -186,7 +192,11 @@ impl ChoiceArgs {
         if let Some(policy) = &self.policy {
             notes.push(format!("policy {policy}, by --policy; of the product, the limits stay"));
         }
-        Ok(Picked { product: Some(product), why: "by --product".into(), notes, catalog })
+        Ok(Picked { product: Some(product), why: format!("by {by}"), notes, catalog })
+    }
+
+    fn by(&self, option: &'static str) -> &'static str {
+        if self.configured { "the configuration" } else { option }
     }
 
     /// What `picked` comes to on `board`.

@@ -5,6 +5,8 @@ mod calibrate;
 mod choose;
 mod common;
 mod completions;
+mod config;
+mod control;
 mod doctor;
 mod experiment;
 mod export;
@@ -28,6 +30,8 @@ pub enum Answer {
     Yes,
     /// The question was answered with no: exit code 1.
     No,
+    /// The exit code of a command that was run.
+    Code(u8),
 }
 
 /// An eBPF-assisted, adaptive memory-bandwidth governor whose decisions are scripts.
@@ -55,6 +59,19 @@ enum Verb {
     Calibrate(calibrate::Args),
     /// Govern this machine (or watch it: --shadow, --dry-run)
     Run(run::Args),
+    /// What the running agent does
+    Status(control::status::Args),
+    /// Take every domain to its highest level until `resume`
+    Pause(control::simple::PauseArgs),
+    /// Let the policy decide again
+    Resume(control::simple::Args),
+    /// Have the running agent read its files again, and say what came of it
+    Reload(control::simple::Args),
+    /// Hold a floor or a ceiling, as long as this command lives
+    Hold(control::hold::Args),
+    /// Follow the running agent's journal
+    #[command(subcommand)]
+    Journal(control::tail::Verb),
     /// Run a policy on a simulated board: no hardware, no root
     Sim(sim::Args),
     /// Walk a journal again: verify it, or try another policy on its samples
@@ -69,6 +86,9 @@ enum Verb {
     /// Compare governors: run an agenda, judge its results, report them
     #[command(subcommand)]
     Experiment(experiment::Verb),
+    /// The agent's configuration file
+    #[command(subcommand)]
+    Config(config::Verb),
     /// Put back what an agent changed and could not put back itself
     Restore(restore::Args),
     /// Print a shell's completions
@@ -85,12 +105,19 @@ pub fn main() -> ExitCode {
         Verb::Boards(args) => boards::main(args),
         Verb::Calibrate(args) => calibrate::main(&args),
         Verb::Run(args) => run::main(args),
+        Verb::Status(args) => control::status::main(&args),
+        Verb::Pause(args) => control::simple::pause(&args),
+        Verb::Resume(args) => control::simple::resume(&args),
+        Verb::Reload(args) => control::simple::reload(&args),
+        Verb::Hold(args) => control::hold::main(&args),
+        Verb::Journal(verb) => control::tail::main(&verb),
         Verb::Sim(args) => sim::main(args),
         Verb::Replay(args) => replay::main(args),
         Verb::Export(args) => export::main(&args),
         Verb::Watch(args) => watch::main(args),
         Verb::Policy(verb) => policy::main(verb),
         Verb::Experiment(verb) => experiment::main(verb),
+        Verb::Config(verb) => config::main(&verb),
         Verb::Restore(args) => restore::main(args),
         Verb::Completions(args) => completions::main(&args, Cli::command()),
         Verb::Man(args) => man::main(&args, Cli::command()),
@@ -98,6 +125,7 @@ pub fn main() -> ExitCode {
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Code(code)) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::say(&format!("error: {error:#}"));

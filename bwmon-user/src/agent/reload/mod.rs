@@ -135,7 +135,7 @@ impl Loader {
             }
             Err(why) => {
                 self.taken = taken;
-                self.refuse(format!("the reload is refused; all stays as it is\n{why:#}"))
+                self.refuse(nothing_taken(&why))
             }
         };
         notify::ready();
@@ -173,7 +173,7 @@ impl Loader {
                 }
             }
             Err(why) => {
-                drop(self.refuse(format!("{why:#}\nthe reload is refused; all stays as it is")));
+                drop(self.refuse(nothing_taken(&why)));
             }
         }
     }
@@ -193,7 +193,9 @@ impl Loader {
     /// Checks `choice`, and hands it over.
     fn offer(&mut self, choice: Choice) -> Answered {
         for note in &choice.notes {
-            (self.say)(note);
+            if !self.current.notes.contains(note) {
+                (self.say)(note);
+            }
         }
         let passed = match self.check(&choice) {
             Ok(passed) => passed,
@@ -258,4 +260,9 @@ impl Loader {
             self.refused = Some(dropped);
         }
     }
+}
+
+/// The files do not say what is to run.
+fn nothing_taken(why: &anyhow::Error) -> String {
+    format!("nothing is reloaded; all stays as it is\n{why:#}")
 }

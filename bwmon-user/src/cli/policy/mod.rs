@@ -11,6 +11,7 @@ mod new;
 mod product;
 mod show;
 mod test;
+mod use_policy;
 mod which;
 
 use super::Answer;
@@ -38,6 +39,8 @@ pub(super) enum Verb {
     Show(show::Args),
     /// The product for this machine, and why; exit code 1 if none fits
     Which(which::Args),
+    /// Let another policy decide in the running agent
+    Use(use_policy::Args),
     /// Print every name that a policy may use, with its meaning
     Docs(docs::Args),
 }
@@ -52,6 +55,7 @@ pub(super) fn main(verb: Verb) -> anyhow::Result<Answer> {
         Verb::List(args) => list::main(&args),
         Verb::Show(args) => show::main(&args),
         Verb::Which(args) => which::main(&args),
+        Verb::Use(args) => use_policy::main(&args),
         Verb::Docs(args) => docs::main(&args),
     }
 }
