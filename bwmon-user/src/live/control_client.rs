@@ -104,7 +104,7 @@ impl ControlClient {
         line.push('\n');
         // An agent that turns us away may have closed already; what it said can still be read.
         let sent = self.stream.get_mut().write_all(line.as_bytes());
-        match (self.next(), sent) {
+        match (self.read(), sent) {
             (Ok(Some(result)), _) => Ok(result),
             (Ok(None) | Err(ClientError::Broken { .. }), Err(error)) => Err(self.broken(error)),
             (Ok(None), Ok(())) => Err(self.broken(io::ErrorKind::UnexpectedEof.into())),
@@ -116,7 +116,7 @@ impl ControlClient {
     ///
     /// # Errors
     /// As for [`ControlClient::ask`].
-    pub fn next(&mut self) -> Result<Option<String>, ClientError> {
+    pub fn read(&mut self) -> Result<Option<String>, ClientError> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).map_err(|error| self.broken(error))? == 0 {
             return Ok(None);

@@ -83,7 +83,7 @@ pub(in crate::cli) fn main(args: &Args) -> anyhow::Result<Answer> {
 /// Until the time is over or the agent is.
 fn wait(client: &mut ControlClient, time: Option<Duration>) -> anyhow::Result<Answer> {
     client.wait_at_most(time)?;
-    match client.next() {
+    match client.read() {
         Err(ClientError::Broken { error, .. })
             if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
         {

@@ -41,7 +41,7 @@ pub(in crate::cli) fn main(verb: &Verb) -> anyhow::Result<Answer> {
         if args.lines.is_some_and(|lines| shown >= lines) {
             break;
         }
-        next = client.next()?;
+        next = client.read()?;
     }
     Ok(Answer::Yes)
 }
