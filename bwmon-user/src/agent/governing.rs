@@ -12,7 +12,7 @@ use crate::board::Board;
 use crate::config::OnExit;
 use crate::governor::Governor;
 use crate::journal::{Header, PolicyRecord, SCHEMA};
-use crate::live::{FileJournal, LiveActuator, Mode, Takeover, takeover};
+use crate::live::{AgentJournal, LiveActuator, Mode, Takeover, takeover};
 use crate::ports::{Actuator, Outcome};
 use crate::run::{Doors, Pace, RunStats, run_under};
 use crate::status::{Identity, Live};
@@ -72,7 +72,7 @@ impl Governing {
         let choice = &plan.choice;
         // Policy and journal first: what is wrong with them must not cost the machine a takeover.
         let (policy, record) = choice.policy.clone().build(&plan.board)?;
-        let file = plan.journal.as_deref().map(FileJournal::create).transpose()?;
+        let file = plan.journal.as_ref().map(AgentJournal::create).transpose()?;
         let (root, interrupts) = (plan.machine.root(), plan.heartbeat.is_some());
         let taken =
             takeover(root, &plan.board, plan.mode, &choice.rails, &plan.state_dir, interrupts)?;
@@ -91,7 +91,7 @@ impl Governing {
             for path in &paths {
                 say(&format!("domain {}: vote path {}", path.domain, path.path));
             }
-            let mut narrator = Narrator::new(file.map(FileJournal::flush_each), &say);
+            let mut narrator = Narrator::new(file, &say);
             narrator.begin(&header)?;
             hub.set_header(&serde_json::to_string(&header)?);
             let mut journal = Tail { hub: hub.clone(), inner: narrator };
@@ -218,6 +218,7 @@ fn header(plan: &Plan, record: &PolicyRecord, taken: &Takeover, period: Nanos) -
         product: plan.choice.product.clone(),
         rails: plan.choice.rails.clone(),
         levels: taken.levels.clone(),
+        continues: None,
         board: Board::clone(&plan.board),
     }
 }
@@ -233,7 +234,7 @@ fn identity(plan: &Plan, taken: &Takeover, period: Nanos) -> Identity {
         period_us: period.as_us(),
         pid: std::process::id(),
         paths: plan.board.domains.iter().map(|domain| path(&domain.name)).collect(),
-        journal: plan.journal.clone(),
+        journal: plan.journal.as_ref().map(|journal| journal.file.clone()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Say;
 use crate::command::{Bound, Hold, PauseAt};
-use crate::journal::{EntryView, Header, JournalError, Note};
-use crate::live::FileJournal;
+use crate::journal::{EntryView, Header, JournalError, Lost, Note};
+use crate::live::AgentJournal;
 use crate::policy::canary::CanaryEnd;
 use crate::ports::JournalSink;
 use crate::units::Nanos;
@@ -11,11 +11,13 @@ use crate::vote::Applied;
 
 /// Writes the journal, and says what an operator should not have to look for in it.
 pub(super) struct Narrator<'a> {
-    file: Option<FileJournal>,
+    file: Option<AgentJournal>,
     say: &'a Say,
     /// What was last said about each domain.
     said: Vec<Said>,
-    journal_failed: bool,
+    /// What was last said about the journal.
+    journal: Said,
+    now: Nanos,
 }
 
 /// The same again within this time is counted, not said.
@@ -55,8 +57,8 @@ impl Said {
 }
 
 impl<'a> Narrator<'a> {
-    pub(super) fn new(file: Option<FileJournal>, say: &'a Say) -> Self {
-        Self { file, say, said: Vec::new(), journal_failed: false }
+    pub(super) fn new(file: Option<AgentJournal>, say: &'a Say) -> Self {
+        Self { file, say, said: Vec::new(), journal: Said::default(), now: Nanos(0) }
     }
 
     pub(super) fn begin(&mut self, header: &Header) -> Result<(), JournalError> {
@@ -92,26 +94,45 @@ impl<'a> Narrator<'a> {
 impl JournalSink for Narrator<'_> {
     fn append(&mut self, entry: &EntryView<'_>) -> Result<(), JournalError> {
         self.tell(entry);
+        self.now = entry.sample().window.end_ns;
         let Some(file) = &mut self.file else { return Ok(()) };
-        let written = file.append(entry);
-        self.written(written)
+        let (missing, written) = (file.lost(), file.append(entry));
+        self.written(missing, written)
     }
 
     fn note(&mut self, note: &Note) -> Result<(), JournalError> {
         (self.say)(&news(note));
         let Some(file) = &mut self.file else { return Ok(()) };
-        let written = file.note(note);
-        self.written(written)
+        let (missing, written) = (file.lost(), file.note(note));
+        self.written(missing, written)
     }
 }
 
 impl Narrator<'_> {
-    fn written(&mut self, written: Result<(), JournalError>) -> Result<(), JournalError> {
-        if let Err(error) = &written
-            && !self.journal_failed
-        {
-            self.journal_failed = true;
-            (self.say)(&format!("{error}; governing goes on without it"));
+    /// `missing` is what could not be written before.
+    fn written(
+        &mut self,
+        missing: Lost,
+        written: Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        match &written {
+            Err(error) => {
+                let news = format!("{error}; governing goes on without it");
+                if let Some(line) = self.journal.line(news, self.now) {
+                    (self.say)(&line);
+                }
+            }
+            // As seldom as the failures are said: a disk may be full again and again.
+            Ok(()) if missing != Lost::default() => {
+                self.journal.open = false;
+                if self.journal.unsaid == 0 {
+                    (self.say)(&format!(
+                        "the journal is written again; {} entries and {} notes are missing",
+                        missing.entries, missing.notes
+                    ));
+                }
+            }
+            Ok(()) => {}
         }
         written
     }
@@ -137,6 +158,10 @@ pub(crate) fn news(note: &Note) -> String {
         Note::Resume => "resumed: the policy decides".to_owned(),
         Note::Hold(hold) => held(hold),
         Note::Release(id) => format!("hold {id} is over"),
+        Note::Lost(lost) => format!(
+            "{} entries and {} notes are missing from the journal: they could not be written",
+            lost.entries, lost.notes
+        ),
     }
 }
 

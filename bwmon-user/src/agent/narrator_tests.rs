@@ -50,6 +50,7 @@ fn said_of(answers: &[Applied]) -> Vec<String> {
         product: None,
         rails: rails.clone(),
         levels: Vec::new(),
+        continues: None,
         board: (*board).clone(),
     };
     let mut governor = Governor::new(board.clone(), Box::new(NoGovernor), rails, &[]);

@@ -4,7 +4,7 @@ use super::control::ControlPlan;
 use super::reload::{Choice, Reload};
 use crate::board::Board;
 use crate::config::OnExit;
-use crate::live::{Machine, Mode};
+use crate::live::{JournalPlan, Machine, Mode};
 use crate::units::Nanos;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub struct Plan {
     /// How what is to run is chosen anew.
     pub reload: Reload,
     /// Where to write the journal.
-    pub journal: Option<String>,
+    pub journal: Option<JournalPlan>,
     /// Where the lock and the restore file are.
     pub state_dir: PathBuf,
     /// Where clients are answered; `None` for nowhere.

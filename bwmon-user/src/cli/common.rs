@@ -4,14 +4,14 @@ use super::output::say;
 use crate::board::{self, Board, builtin, builtin_ids};
 use crate::diag::did_you_mean;
 use crate::journal::{Header, Reader};
-use crate::live::Machine;
 pub(super) use crate::live::text_of;
+use crate::live::{Machine, open_journal};
 use crate::policy::canary::Rule;
 use crate::policy::script::Source;
 use crate::policy::{self, PolicySpec, library, stage};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::fs;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 /// `--policy` and `--set`.
@@ -168,8 +168,8 @@ pub(super) fn is_journal(name: &str) -> bool {
     read.is_some_and(|mut file| file.read(&mut begin).is_ok_and(|n| n == 1) && begin == *b"{")
 }
 
-/// Opens the journal `name`.
-pub(super) fn journal(name: &str) -> anyhow::Result<(Reader<BufReader<fs::File>>, Header)> {
-    let file = fs::File::open(name).with_context(|| format!("cannot open the journal {name}"))?;
-    Ok(Reader::open(name, BufReader::new(file))?)
+/// Opens the journal `name`, with the older parts of its run that are beside it.
+pub(super) fn journal(name: &str) -> anyhow::Result<(Reader<Box<dyn BufRead>>, Header)> {
+    let (input, _) = open_journal(name)?;
+    Ok(Reader::open(name, input)?)
 }

@@ -1,5 +1,6 @@
 //! The first line: what is needed to walk the rest again, years later.
 
+use super::Continues;
 use crate::board::{Board, Level};
 use crate::decide::Rails;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Header {
     pub rails: Vec<Rails>,
     /// The levels in force before the first tick, one per domain.
     pub levels: Vec<Option<Level>>,
+    /// That this goes on from an earlier file of the same run; absent in the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<Continues>,
     /// The board, whole.
     pub board: Board,
 }

@@ -2,12 +2,14 @@
 
 mod entry;
 mod header;
+mod in_force;
 mod note;
 mod read;
 
 pub use entry::{Entry, EntryDomain, EntryView};
 pub use header::{Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
-pub use note::Note;
+pub use in_force::{Continues, InForce};
+pub use note::{Lost, Note};
 pub use read::{Line, Reader};
 
 /// What can be wrong with a journal.

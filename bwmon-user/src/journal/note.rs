@@ -47,6 +47,21 @@ pub enum Note {
     Hold(Hold),
     /// From the next entry on the hold with this number does not.
     Release(u64),
+    /// Here lines are missing, which could not be written.
+    Lost(Lost),
+}
+
+/// Lines that are missing from a journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Entries among them.
+    pub entries: u64,
+    /// Notes among them.
+    pub notes: u64,
+    /// The tick of the first entry; `None` where only notes are missing.
+    pub from_tick: Option<u64>,
+    /// The tick of the last one.
+    pub to_tick: Option<u64>,
 }
 
 impl Note {

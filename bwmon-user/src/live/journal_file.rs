@@ -10,7 +10,6 @@ use std::io::{self, BufWriter, Write};
 pub struct FileJournal {
     name: String,
     out: BufWriter<File>,
-    flush_each: bool,
     line: Vec<u8>,
 }
 
@@ -25,7 +24,6 @@ impl FileJournal {
         Ok(Self {
             name: name.to_owned(),
             out: BufWriter::with_capacity(64 * 1024, file),
-            flush_each: false,
             line: Vec::new(),
         })
     }
@@ -38,13 +36,6 @@ impl FileJournal {
         serde_json::to_writer(&mut self.line, header).map_err(|e| self.fault(e.into()))?;
         self.write_line()?;
         self.finish()
-    }
-
-    /// From now on every entry reaches the file at once, so that a killed agent leaves whole lines.
-    #[must_use]
-    pub fn flush_each(mut self) -> Self {
-        self.flush_each = true;
-        self
     }
 
     /// Writes out what is buffered.
@@ -71,8 +62,7 @@ impl JournalSink for FileJournal {
     fn append(&mut self, entry: &EntryView<'_>) -> Result<(), JournalError> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, entry).map_err(|e| self.fault(e.into()))?;
-        self.write_line()?;
-        if self.flush_each { self.finish() } else { Ok(()) }
+        self.write_line()
     }
 
     fn note(&mut self, note: &Note) -> Result<(), JournalError> {

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 mod actuator;
+mod agent_journal;
 mod armed;
 mod binding;
 mod blocks;
@@ -22,6 +23,7 @@ mod identity;
 pub mod in_force;
 mod interrupts;
 mod journal_file;
+mod journal_parts;
 mod kept_vote;
 mod lock;
 mod machine;
@@ -50,6 +52,7 @@ mod ways;
 mod write_faults;
 
 pub use actuator::{LiveActuator, PathDescription};
+pub use agent_journal::{AgentJournal, DEFAULT_KEEP, JournalPlan};
 pub use armed::ArmedBlock;
 pub use blocks::{BlockState, block_state};
 pub use calibrating::LiveRig;
@@ -59,6 +62,7 @@ pub use devfreq::{DevfreqError, DevfreqVoter};
 pub use devmem::RegisterError;
 pub use identity::Identity;
 pub use journal_file::FileJournal;
+pub use journal_parts::open_journal;
 pub use lock::{AgentLock, LockError};
 pub use machine::Machine;
 pub use registers::MappedRegisters;

@@ -8,7 +8,7 @@ use crate::command::{Command, Replacement};
 use crate::diag::Diagnostic;
 use crate::governor::{Governor, Tally};
 use crate::journal::{
-    Entry, EntryDomain, EntryView, Header, JournalError, Line, Note, PolicyRecord, Reader,
+    Entry, EntryDomain, EntryView, Header, JournalError, Line, Lost, Note, PolicyRecord, Reader,
 };
 use crate::policy::{self, Policy, PolicySpec};
 use crate::ports::{Actuator, Outcome};
@@ -47,6 +47,7 @@ pub fn verify<R: BufRead>(
     header: &Header,
 ) -> Result<Verified, JournalError> {
     checked(journal.file(), header)?;
+    whole(journal.file(), header)?;
     let policy = PolicySpec::from_record(&header.policy).build(&header.board)?.0;
     let mut governor = governor(header, policy);
     let file = journal.file().to_owned();
@@ -59,6 +60,9 @@ pub fn verify<R: BufRead>(
         let entry = match line {
             Line::Entry(entry) => *entry,
             Line::Note(note) => {
+                if let Note::Lost(lost) = *note {
+                    return Err(cut(&file, journal.line(), &found, lost).into());
+                }
                 if let Some(command) = command(&file, header, &note)? {
                     obey(&mut governor, command)?;
                 } else if expected.pop_front().as_deref() != Some(recorded) {
@@ -176,6 +180,31 @@ fn checked(file: &str, header: &Header) -> Result<(), JournalError> {
     records(&header.policy).try_for_each(|policy| digest_fits(file, policy))
 }
 
+/// A part of a journal does not say what its policy remembered when it began.
+pub(super) fn whole(file: &str, header: &Header) -> Result<(), JournalError> {
+    let Some(continues) = &header.continues else { return Ok(()) };
+    let message = format!(
+        "this is part {} of a journal, and the part before it is not here: what its policy \
+         remembered at its first tick is not known",
+        continues.part
+    );
+    let help = format!(
+        "name the newest file, with the older parts beside it as {file}.1, {file}.2 and so on, back \
+         to the first; `bwmon replay --policy` and `bwmon export` take any part"
+    );
+    Err(Diagnostic::new(file, message).help(help).into())
+}
+
+/// Lines are missing, so that nothing after them can be told.
+fn cut(file: &str, line: usize, found: &Verified, lost: Lost) -> Diagnostic {
+    let message = format!(
+        "at line {line} {} entries are missing, which could not be written: what follows cannot be \
+         verified; of the {} entries before, {} differ",
+        lost.entries, found.entries, found.different
+    );
+    Diagnostic::new(file, message)
+}
+
 /// The policy, or where domains have their own, those.
 fn records(policy: &PolicyRecord) -> impl Iterator<Item = &PolicyRecord> {
     let parts = policy.policies.iter().map(|part| &part.policy);
@@ -218,7 +247,7 @@ fn command(file: &str, header: &Header, note: &Note) -> Result<Option<Command>, 
         Note::Resume => return Ok(Some(Command::Resume)),
         Note::Hold(hold) => return Ok(Some(Command::Hold(hold.clone()))),
         Note::Release(id) => return Ok(Some(Command::Release(*id))),
-        Note::CanaryEnd(_) | Note::Demoted { .. } => return Ok(None),
+        Note::CanaryEnd(_) | Note::Demoted { .. } | Note::Lost(_) => return Ok(None),
     };
     records(policy).try_for_each(|policy| digest_fits(file, policy))?;
     if terms.as_ref().is_some_and(|terms| terms.rails.len() != header.board.domains.len()) {
@@ -260,7 +289,12 @@ fn follows(
 
 fn governor(header: &Header, policy: Box<dyn policy::Policy>) -> Governor {
     let board = Arc::new(header.board.clone());
-    Governor::new(board, policy, header.rails.clone(), &header.levels)
+    let mut governor = Governor::new(board, policy, header.rails.clone(), &header.levels);
+    if let Some(continues) = &header.continues {
+        governor.set_pause(continues.pause);
+        continues.holds.iter().cloned().for_each(|hold| governor.hold(hold));
+    }
+    governor
 }
 
 /// Gives the recorded answers.

@@ -127,7 +127,8 @@ impl Live {
             | Note::Pause(_)
             | Note::Resume
             | Note::Hold(_)
-            | Note::Release(_) => {}
+            | Note::Release(_)
+            | Note::Lost(_) => {}
         }
     }
 

@@ -78,6 +78,14 @@ pub(super) struct Args {
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
+    /// Begin a new journal after so many megabytes; older ones become FILE.1, FILE.2 and so on
+    #[arg(long = "journal-max-MB", value_name = "MB",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    journal_max_mb: Option<u64>,
+    /// Older journals that are kept; without this and a size, one that is there is overwritten
+    /// [default: 4 with a size]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    journal_keep: Option<u64>,
     /// What becomes of the votes when the agent ends well; after an error everything is put back
     /// [default: restore]
     #[arg(long, value_enum, value_name = "WHAT")]

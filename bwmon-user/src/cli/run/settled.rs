@@ -5,7 +5,7 @@ use crate::agent::{ControlPlan, GROUP};
 use crate::cli::choose::ChoiceArgs;
 use crate::cli::common;
 use crate::config::{self, Config, ModeName, OnExit};
-use crate::live::{Mode, Root};
+use crate::live::{DEFAULT_KEEP, JournalPlan, Mode, Root};
 use crate::policy::canary::Rule;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Settled {
     pub(super) watch: bool,
     pub(super) on_exit: OnExit,
     pub(super) canary: Option<(u64, Rule)>,
-    pub(super) journal: Option<String>,
+    pub(super) journal: Option<JournalPlan>,
     pub(super) state_dir: PathBuf,
     pub(super) control: Option<ControlPlan>,
     pub(super) notes: Vec<String>,
@@ -54,6 +54,7 @@ impl Settled {
         let state_dir = args.state_dir.clone().or(config.state_dir.as_ref().map(PathBuf::from));
         let state_dir = state_dir.unwrap_or_else(|| PathBuf::from(DEFAULT_STATE_DIR));
         let mut notes = Vec::new();
+        let journal = journal(args, &config)?;
         let control = control(args, &config, mode, &state_dir, &mut notes);
         Ok(Self {
             choice: args.choice.over(&config),
@@ -65,11 +66,34 @@ impl Settled {
             watch: !args.no_watch && config.watch.unwrap_or(true),
             on_exit: args.on_exit.map(OnExit::from).or(config.on_exit).unwrap_or_default(),
             canary: args.canary.wanted().or(config.canary),
-            journal: args.journal.clone().or(config.journal.file),
+            journal,
             state_dir,
             control,
             notes,
         })
+    }
+}
+
+/// A file on the command line has nothing to do with the file's numbers.
+fn journal(args: &Args, config: &Config) -> anyhow::Result<Option<JournalPlan>> {
+    const MB: u64 = 1_000_000;
+    let plan = |file: &String, max_mb: Option<u64>, keep: Option<u64>| JournalPlan {
+        file: file.clone(),
+        max_bytes: max_mb.map(|mb| mb * MB),
+        keep: keep.or(max_mb.map(|_| DEFAULT_KEEP)),
+    };
+    if let Some(file) = &args.journal {
+        return Ok(Some(plan(file, args.journal_max_mb, args.journal_keep)));
+    }
+    let configured = &config.journal;
+    let max_mb = args.journal_max_mb.or(configured.max_mb);
+    let keep = args.journal_keep.or(configured.keep);
+    match &configured.file {
+        Some(file) => Ok(Some(plan(file, max_mb, keep))),
+        None if max_mb.is_some() || keep.is_some() => {
+            bail!("a size or a number of journals without a journal; name its file")
+        }
+        None => Ok(None),
     }
 }
 

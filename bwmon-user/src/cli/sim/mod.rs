@@ -278,6 +278,7 @@ fn header(board: &Board, record: &PolicyRecord, period_us: u64) -> Header {
         product: None,
         rails: Vec::new(),
         levels: vec![None; board.domains.len()],
+        continues: None,
         board: board.clone(),
     }
 }
