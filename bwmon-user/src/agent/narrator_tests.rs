@@ -83,3 +83,27 @@ fn a_manual_domain_is_told_once_with_who_made_it_so() {
     assert_eq!(said, [format!("{line} (by sh[123])")]);
     assert_eq!(said_of(&[foreign("")]), [line], "no probe saw it");
 }
+
+#[test]
+fn a_day_of_a_disk_that_is_full_now_and_then_is_two_lines_a_minute() {
+    let lines = Arc::new(Mutex::new(0_u64));
+    let counted = lines.clone();
+    let say: Say = Arc::new(move |_| *counted.lock().unwrap() += 1);
+    let mut narrator = Narrator::new(None, &say);
+    let mut missing = Lost::default();
+    // Every other write of a second fails, for a day.
+    for second in 0..86_400_u64 {
+        narrator.now = Nanos(second * Nanos::PER_S);
+        if second % 2 == 0 {
+            let error = std::io::ErrorKind::StorageFull.into();
+            let failed = Err(JournalError::Write { file: "j".into(), error });
+            assert!(narrator.written(missing, failed).is_err());
+            missing = Lost { entries: 1, ..Lost::default() };
+        } else {
+            narrator.written(missing, Ok(())).unwrap();
+            missing = Lost::default();
+        }
+    }
+    // "Cannot write" and "is written again" once a minute.
+    assert_eq!(*lines.lock().unwrap(), 2 * 24 * 60);
+}

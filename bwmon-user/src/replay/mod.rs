@@ -330,3 +330,7 @@ impl Actuator for Assumed {
         Vec::new()
     }
 }
+
+#[cfg(test)]
+#[path = "commands_tests.rs"]
+mod commands_tests;
