@@ -111,6 +111,9 @@ pub mod facts;
 )]
 pub mod live;
 
+// The picture of `bwmon top`, on any terminal or none; pure.
+pub mod screen;
+
 // The agent's configuration file.
 pub mod config;
 

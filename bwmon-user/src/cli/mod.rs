@@ -18,6 +18,7 @@ mod replay;
 mod restore;
 mod run;
 mod sim;
+mod top;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -61,6 +62,8 @@ enum Verb {
     Run(run::Args),
     /// What the running agent does
     Status(control::status::Args),
+    /// The same, drawn again and again, with the last half minute
+    Top(top::Args),
     /// Take every domain to its highest level until `resume`
     Pause(control::simple::PauseArgs),
     /// Let the policy decide again
@@ -106,6 +109,7 @@ pub fn main() -> ExitCode {
         Verb::Calibrate(args) => calibrate::main(&args),
         Verb::Run(args) => run::main(args),
         Verb::Status(args) => control::status::main(&args),
+        Verb::Top(args) => top::main(&args),
         Verb::Pause(args) => control::simple::pause(&args),
         Verb::Resume(args) => control::simple::resume(&args),
         Verb::Reload(args) => control::simple::reload(&args),
