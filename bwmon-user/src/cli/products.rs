@@ -2,12 +2,10 @@
 //! products name beside them.
 
 use super::common;
-use crate::board::{Board, builtin, builtin_ids};
+use crate::board::{Board, builtin};
 use crate::live::{Machine, Root};
 use crate::policy::script::Source;
-use crate::product::{
-    At, Catalog, Layer, LayerFile, MachineFacts, MatchKey, Product, Test, parse, shipped,
-};
+use crate::product::{At, Catalog, Layer, LayerFile, MachineFacts, Product, parse, shipped};
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +72,7 @@ fn layer(folder: &Path) -> anyhow::Result<Layer> {
         let text = if masked { None } else { Some(common::text_of(&shown)?) };
         files.push(LayerFile { name: name.to_owned(), path: shown, text });
     }
-    Ok(Layer { files })
+    Ok(Layer { place: folder.display().to_string(), bundle: None, files })
 }
 
 /// The product called `name`, or in the file `name`.
@@ -121,31 +119,4 @@ fn beside(name: &str, at: &At) -> Result<String, String> {
     }
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     Ok(folder.join(name).display().to_string())
-}
-
-/// The built-in board of a machine that is not here: by its compatible list, else by those that the
-/// product and its bases ask for.
-pub(super) fn guessed_board(
-    catalog: &Catalog,
-    product: &Product,
-    facts: &MachineFacts,
-) -> Option<Board> {
-    let boards: Vec<Board> = builtin_ids().filter_map(builtin).filter_map(Result::ok).collect();
-    let of = |name: &String| boards.iter().find(|board| board.compatible.contains(name)).cloned();
-    if let Some(board) = facts.dt_compatible.iter().find_map(of) {
-        return Some(board);
-    }
-    let mut asked = Some(product.clone());
-    while let Some(product) = asked {
-        if let Some(Test::AnyOf(globs)) =
-            product.matching.keys.get(&MatchKey::DtCompatible).map(|test| &test.value)
-            && let Some(board) = globs.iter().find_map(|glob| of(&glob.to_string()))
-        {
-            return Some(board);
-        }
-        // Circles were refused when `product` was made.
-        let base = product.extends.and_then(|base| catalog.product(&base.value));
-        asked = base.and_then(Result::ok);
-    }
-    None
 }

@@ -6,7 +6,7 @@ mod note;
 mod read;
 
 pub use entry::{Entry, EntryDomain, EntryView};
-pub use header::{Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
+pub use header::{BundleRecord, Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
 pub use note::Note;
 pub use read::{Line, Reader};
 
