@@ -12,6 +12,8 @@ mod pack;
 pub mod path;
 mod signature;
 mod source;
+#[cfg(test)]
+pub(crate) mod testing;
 mod unpack;
 mod version;
 

@@ -5,6 +5,7 @@ mod actuator;
 mod armed;
 mod binding;
 mod blocks;
+pub mod bundles;
 mod bus_dcvs;
 mod calibrating;
 mod capabilities;
