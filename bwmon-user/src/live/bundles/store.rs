@@ -286,7 +286,8 @@ impl Store {
         }
     }
 
-    fn link_path(&self) -> PathBuf {
+    /// The link to the current bundle; it need not be there.
+    pub fn link_path(&self) -> PathBuf {
         self.dir.join("current")
     }
 
