@@ -4,6 +4,7 @@ use super::durable;
 use super::state::Id;
 use super::terms::{StoreError, io};
 use crate::bundle::{Bundle, MANIFEST, MAX_FILE, Manifest, sha256};
+use crate::live::root::names;
 use crate::live::text_of;
 use rustix::fs::{RenameFlags, renameat_with};
 use std::collections::BTreeMap;
@@ -78,4 +79,13 @@ pub(super) fn read(folder: &Path, id: &Id) -> Result<Bundle, StoreError> {
         files.insert(entry.path.clone(), bytes);
     }
     Ok(Bundle { manifest, files, digest: id.digest.clone() })
+}
+
+/// Every bundle that is unpacked in `store`.
+pub(super) fn all(store: &Path) -> Vec<Id> {
+    let within = |name: String| {
+        let folders = names(&store.join(&name)).into_iter();
+        folders.map(move |folder| format!("{name}/{folder}")).collect::<Vec<_>>()
+    };
+    names(store).into_iter().flat_map(within).filter_map(|name| Id::try_from(name).ok()).collect()
 }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    // Two keys made for this test; the secret halves are not kept.
+    // The key of minisign's own documentation.
     const ONE: &str =
         "untrusted comment: one\nRWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\n";
 

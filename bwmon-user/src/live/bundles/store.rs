@@ -359,19 +359,19 @@ impl Store {
         let counts = self.counts(state)?;
         let kept =
             |id: &Id| counts.as_ref() == Some(id) || before == Some(id) || state.good.contains(id);
-        let gone: Vec<Id> = state.bundles.keys().filter(|id| !kept(id)).cloned().collect();
-        for id in gone {
+        // What a crash left is there without being known.
+        for id in folder::all(&self.dir).into_iter().filter(|id| !kept(id)) {
             let folder = self.dir.join(id.folder());
             durable::forget(&folder).map_err(io("remove", &folder))?;
             if let Some(parent) = folder.parent() {
                 // Fails while others of the name are there.
                 let _ = fs::remove_dir(parent);
             }
-            let failed = |record: &Record| matches!(record.standing, Standing::Failed { .. });
-            if !state.bundles.get(&id).is_some_and(failed) {
-                state.bundles.remove(&id);
-            }
         }
+        let known = |id: &Id, record: &mut Record| {
+            kept(id) || matches!(record.standing, Standing::Failed { .. })
+        };
+        state.bundles.retain(known);
         self.save(state)
     }
 }
