@@ -125,6 +125,9 @@ pub(super) struct State {
     pub(super) bundles: BTreeMap<Id, Record>,
     /// Those that have proven themselves, the last one last.
     pub(super) good: Vec<Id>,
+    /// The one that counted before the last was installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<Id>,
 }
 
 impl State {
@@ -132,11 +135,20 @@ impl State {
         Self { schema: SCHEMA, ..Self::default() }
     }
 
-    /// The one to go back to from `from`.
+    /// The one to go back to from `from`: the last that has proven itself, else the one before it,
+    /// which is on trial still.
     pub(super) fn last_good(&self, from: Option<&Id>) -> Option<&Id> {
-        let proven = |id: &&Id| {
-            self.bundles.get(id).is_some_and(|record| record.standing == Standing::Proven)
-        };
-        self.good.iter().rev().filter(proven).find(|id| Some(*id) != from)
+        let standing = |id: &Id| self.bundles.get(id).map(|record| &record.standing);
+        let proven = |id: &&Id| standing(id) == Some(&Standing::Proven);
+        let others = self.good.iter().rev().filter(|id| Some(*id) != from);
+        let previous = self.previous.iter().filter(|id| Some(*id) != from);
+        let may_run = |id: &&Id| standing(id).is_some_and(Standing::may_run);
+        others.filter(proven).chain(previous.filter(may_run)).next()
+    }
+
+    /// Forgets that `id` can be gone back to.
+    pub(super) fn not_good(&mut self, id: &Id) {
+        self.good.retain(|good| good != id);
+        self.previous = self.previous.take().filter(|previous| previous != id);
     }
 }

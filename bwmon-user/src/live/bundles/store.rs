@@ -183,7 +183,7 @@ impl Store {
         state.good.retain(|good| good != id);
         state.good.push(id.clone());
         self.save(&state)?;
-        self.prune(&mut state, None)
+        self.prune(&mut state)
     }
 
     /// Notes that the bundle `id` does not work, so that it is not tried again, and goes back to the
@@ -198,13 +198,13 @@ impl Store {
             return self.give_up(&mut state, id, why).map(Some);
         }
         state.bundles.entry(id.clone()).or_default().standing = failed(why);
-        state.good.retain(|good| good != id);
+        state.not_good(id);
         self.save(&state)?;
         Ok(None)
     }
 
-    /// Goes back to the good bundle before the current one, because somebody wants it: the current
-    /// one may be installed again. `None` if no bundle is installed.
+    /// Goes back to the last bundle that has proven itself, else to the one before, because somebody
+    /// wants it: the current one may be installed again. `None` if no bundle is installed.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -219,7 +219,7 @@ impl Store {
         if record.standing.may_run() {
             record.standing = Standing::RolledBack;
         }
-        state.good.retain(|good| *good != id);
+        state.not_good(&id);
         self.save(&state)?;
         self.leave(&mut state, &id, "by hand".into()).map(Some)
     }
@@ -247,16 +247,19 @@ impl Store {
             record.standing = Standing::default();
         }
         record.key = key;
+        if before.as_ref() != Some(&id) {
+            state.previous.clone_from(&before);
+        }
         self.save(&state)?;
         self.relink(&id)?;
-        self.prune(&mut state, before.as_ref())?;
+        self.prune(&mut state)?;
         Ok(before)
     }
 
     /// Gives the bundle `id` up for good and goes back.
     fn give_up(&self, state: &mut State, id: &Id, why: &str) -> Result<Rolled, StoreError> {
         state.bundles.entry(id.clone()).or_default().standing = failed(why);
-        state.good.retain(|good| good != id);
+        state.not_good(id);
         self.save(state)?;
         self.leave(state, id, why.to_owned())
     }
@@ -269,7 +272,7 @@ impl Store {
                 self.relink(&id)?;
                 return Ok(Rolled { from: from.clone(), to: Some(id), why });
             }
-            state.good.retain(|good| *good != id);
+            state.not_good(&id);
         }
         let link = self.link_path();
         durable::forget(&link).map_err(io("remove", &link))?;
@@ -351,14 +354,15 @@ impl Store {
         Ok(Installed { id: id.clone(), folder, bundle, standing, key })
     }
 
-    /// Removes what nobody goes back to: all but what counts, `before`, and the last good ones. What
-    /// failed stays known.
-    fn prune(&self, state: &mut State, before: Option<&Id>) -> Result<(), StoreError> {
+    /// Removes what nobody goes back to: all but what counts, the one before it, and the last good
+    /// ones. What failed stays known.
+    fn prune(&self, state: &mut State) -> Result<(), StoreError> {
         let surplus = state.good.len().saturating_sub(KEPT);
         state.good.drain(..surplus);
         let counts = self.counts(state)?;
-        let kept =
-            |id: &Id| counts.as_ref() == Some(id) || before == Some(id) || state.good.contains(id);
+        let mut back = state.good.clone();
+        back.extend(counts.into_iter().chain(state.previous.clone()));
+        let kept = |id: &Id| back.contains(id);
         // What a crash left is there without being known.
         for id in folder::all(&self.dir).into_iter().filter(|id| !kept(id)) {
             let folder = self.dir.join(id.folder());

@@ -285,3 +285,15 @@ fn a_bundle_that_a_crash_left_unpacked_and_unknown_is_removed_by_the_next_instal
     install(&store, "1.2.0");
     assert!(!store.dir().join(lost.folder()).exists());
 }
+
+#[test]
+fn where_no_bundle_has_proven_itself_the_one_before_is_gone_back_to() {
+    let (_folder, store) = store();
+    let first = install(&store, "1.0.0");
+    install(&store, "1.1.0");
+    assert_eq!(store.rollback().unwrap().unwrap().to, Some(first.clone()));
+    // It is on trial as before; and it has nothing before it.
+    let second = install(&store, "1.1.0");
+    store.failed(&first, "x").unwrap();
+    assert_eq!(store.failed(&second, "x").unwrap().unwrap().to, None);
+}
