@@ -48,6 +48,9 @@ mod products_together;
 // The examples of docs/products.md.
 mod products_guide;
 
+// `bwmon bundle`: a bundle's whole life, and bundles that mean harm.
+mod bundle;
+
 // `bwmon boards` and bad board files.
 mod boards;
 

@@ -49,6 +49,9 @@ pub mod vote;
 // Which policy, tunables and limits a machine gets: product files and what they are matched with.
 pub mod product;
 
+// Products, policies, specs and traces in one signed file: its form, and whether it holds.
+pub mod bundle;
+
 // The road walked once.
 pub mod governor;
 

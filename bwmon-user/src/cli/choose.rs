@@ -237,7 +237,7 @@ impl Picked {
 
     /// The built-in board that the product seems to be for.
     pub(super) fn guessed_board(&self, facts: &MachineFacts) -> Option<Board> {
-        products::guessed_board(&self.catalog, self.product.as_ref()?, facts)
+        crate::product::guessed_board(&self.catalog, self.product.as_ref()?, facts)
     }
 
     /// The distance of the ticks that the product wants.
@@ -253,6 +253,7 @@ impl Picked {
             version: product.version.as_ref().map(|version| version.value.clone()),
             files: files.map(ToString::to_string).collect(),
             why: self.why.clone(),
+            bundle: self.catalog.bundle_of(product).cloned(),
         }
     }
 }

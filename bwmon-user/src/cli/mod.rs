@@ -1,6 +1,7 @@
 //! The command line: one file per verb. Data on stdout, messages on stderr.
 
 mod boards;
+mod bundle;
 mod calibrate;
 mod choose;
 mod common;
@@ -86,6 +87,9 @@ enum Verb {
     /// Develop policies
     #[command(subcommand)]
     Policy(policy::Verb),
+    /// Products, policies, specs and traces in one signed file: build, sign, verify, install, go back
+    #[command(subcommand)]
+    Bundle(bundle::Verb),
     /// Compare governors: run an agenda, judge its results, report them
     #[command(subcommand)]
     Experiment(experiment::Verb),
@@ -120,6 +124,7 @@ pub fn main() -> ExitCode {
         Verb::Export(args) => export::main(&args),
         Verb::Watch(args) => watch::main(args),
         Verb::Policy(verb) => policy::main(verb),
+        Verb::Bundle(verb) => bundle::main(verb),
         Verb::Experiment(verb) => experiment::main(verb),
         Verb::Config(verb) => config::main(&verb),
         Verb::Restore(args) => restore::main(args),

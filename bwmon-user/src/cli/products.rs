@@ -2,45 +2,62 @@
 //! products name beside them.
 
 use super::common;
-use crate::board::{Board, builtin, builtin_ids};
+use crate::board::{Board, builtin};
+use crate::live::bundles::{DEFAULT_STORE_DIR, Store};
 use crate::live::{Machine, Root};
 use crate::policy::script::Source;
-use crate::product::{
-    At, Catalog, Layer, LayerFile, MachineFacts, MatchKey, Product, Test, parse, shipped,
-};
+use crate::product::{At, Catalog, Layer, LayerFile, MachineFacts, Product, parse, shipped};
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where product files are looked for; what comes first hides same-named files of the later.
-const FOLDERS: [&str; 3] =
-    ["/etc/bwmon/products", "/run/bwmon/products", "/usr/lib/bwmon/products"];
+/// Where product files are looked for; what comes first hides same-named files of the later. The
+/// installed bundle comes between the second and the third.
+const FOLDERS: [&str; 3] = ["/etc/bwmon/products", "/run/bwmon/products", USR_LIB];
+const USR_LIB: &str = "/usr/lib/bwmon/products";
 
 /// How the file names of built-in products begin.
 const BUILT_IN: &str = "<built-in";
 
-/// `--products`.
+/// `--products` and `--store`.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(super) struct SearchArgs {
     /// A folder with product files; may be given several times, the first hides same-named files of
-    /// the later [default: /etc/bwmon/products, /run/bwmon/products, /usr/lib/bwmon/products; the
-    /// built-in ones always come last]
+    /// the later [default: /etc/bwmon/products, /run/bwmon/products, the installed bundle,
+    /// /usr/lib/bwmon/products; the built-in ones always come last]
     #[arg(long, value_name = "DIR")]
     pub(super) products: Vec<PathBuf>,
+    /// Where bundles are installed [default: /var/lib/bwmon/bundles]
+    #[arg(long, value_name = "DIR", conflicts_with = "products")]
+    pub(super) store: Option<PathBuf>,
 }
 
 impl SearchArgs {
+    /// The store of installed bundles.
+    pub(super) fn store(&self, root: &Root) -> Store {
+        Store::open(self.store.clone().unwrap_or_else(|| root.path(DEFAULT_STORE_DIR)))
+    }
+
     /// The folders in which products are looked for, whether they are there or not.
     pub(super) fn folders(&self, root: &Root) -> Vec<PathBuf> {
-        if self.products.is_empty() {
-            FOLDERS.map(|folder| root.path(folder)).to_vec()
-        } else {
-            self.products.clone()
+        if !self.products.is_empty() {
+            return self.products.clone();
         }
+        let mut folders = FOLDERS.map(|folder| root.path(folder)).to_vec();
+        folders.push(self.store(root).link_path());
+        folders
     }
 
     /// The product files that count.
     pub(super) fn catalog(&self, root: &Root) -> anyhow::Result<Catalog> {
+        if self.products.is_empty() {
+            let current = self.store(root).current()?;
+            let bundle = current.map(|current| {
+                let folder = current.folder.display().to_string();
+                current.bundle.layer(&folder).map_err(anyhow::Error::msg)
+            });
+            return with_bundle(root, bundle.transpose()?);
+        }
         let mut layers = Vec::new();
         for folder in &self.products {
             layers
@@ -48,16 +65,37 @@ impl SearchArgs {
                     format!("cannot look for products in {}", folder.display())
                 })?);
         }
-        if self.products.is_empty() {
-            for folder in FOLDERS.map(|folder| root.path(folder)) {
-                if folder.exists() {
-                    layers.push(layer(&folder)?);
-                }
-            }
-        }
         layers.push(shipped());
         Ok(Catalog::new(layers))
     }
+}
+
+/// The product files that count where `bundle` is installed.
+pub(super) fn with_bundle(root: &Root, bundle: Option<Layer>) -> anyhow::Result<Catalog> {
+    let mut layers = Vec::new();
+    let mut bundle = bundle;
+    for folder in FOLDERS {
+        if folder == USR_LIB {
+            layers.extend(bundle.take());
+        }
+        let folder = root.path(folder);
+        if folder.exists() {
+            layers.push(layer(&folder)?);
+        }
+    }
+    layers.push(shipped());
+    Ok(Catalog::new(layers))
+}
+
+/// The layers that come after a bundle.
+pub(super) fn below_bundles(root: &Root) -> anyhow::Result<Vec<Layer>> {
+    let folder = root.path(USR_LIB);
+    let mut layers = Vec::new();
+    if folder.exists() {
+        layers.push(layer(&folder)?);
+    }
+    layers.push(shipped());
+    Ok(layers)
 }
 
 /// The `*.toml` files of `folder`. A link to /dev/null masks its name.
@@ -74,7 +112,7 @@ fn layer(folder: &Path) -> anyhow::Result<Layer> {
         let text = if masked { None } else { Some(common::text_of(&shown)?) };
         files.push(LayerFile { name: name.to_owned(), path: shown, text });
     }
-    Ok(Layer { files })
+    Ok(Layer { place: folder.display().to_string(), bundle: None, files })
 }
 
 /// The product called `name`, or in the file `name`.
@@ -121,31 +159,4 @@ fn beside(name: &str, at: &At) -> Result<String, String> {
     }
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     Ok(folder.join(name).display().to_string())
-}
-
-/// The built-in board of a machine that is not here: by its compatible list, else by those that the
-/// product and its bases ask for.
-pub(super) fn guessed_board(
-    catalog: &Catalog,
-    product: &Product,
-    facts: &MachineFacts,
-) -> Option<Board> {
-    let boards: Vec<Board> = builtin_ids().filter_map(builtin).filter_map(Result::ok).collect();
-    let of = |name: &String| boards.iter().find(|board| board.compatible.contains(name)).cloned();
-    if let Some(board) = facts.dt_compatible.iter().find_map(of) {
-        return Some(board);
-    }
-    let mut asked = Some(product.clone());
-    while let Some(product) = asked {
-        if let Some(Test::AnyOf(globs)) =
-            product.matching.keys.get(&MatchKey::DtCompatible).map(|test| &test.value)
-            && let Some(board) = globs.iter().find_map(|glob| of(&glob.to_string()))
-        {
-            return Some(board);
-        }
-        // Circles were refused when `product` was made.
-        let base = product.extends.and_then(|base| catalog.product(&base.value));
-        asked = base.and_then(Result::ok);
-    }
-    None
 }

@@ -76,4 +76,26 @@ pub struct ProductRecord {
     pub files: Vec<String>,
     /// Why it was chosen.
     pub why: String,
+    /// The bundle that it or one of its bases came in; absent where there is none, and in older
+    /// journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<BundleRecord>,
+}
+
+/// An installed bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundleRecord {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The first 16 digits of the SHA-256 of its file.
+    pub digest: String,
+}
+
+impl BundleRecord {
+    /// Name and version.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
 }

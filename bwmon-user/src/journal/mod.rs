@@ -7,7 +7,7 @@ mod note;
 mod read;
 
 pub use entry::{Entry, EntryDomain, EntryView};
-pub use header::{Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
+pub use header::{BundleRecord, Header, PartRecord, PolicyRecord, ProductRecord, SCHEMA};
 pub use in_force::{Continues, InForce};
 pub use note::{Lost, Note};
 pub use read::{Line, Reader};

@@ -6,6 +6,7 @@ mod agent_journal;
 mod armed;
 mod binding;
 mod blocks;
+pub mod bundles;
 mod bus_dcvs;
 mod calibrating;
 mod capabilities;

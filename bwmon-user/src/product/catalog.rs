@@ -3,14 +3,20 @@
 use super::inherit::merge;
 use super::{Product, parse};
 use crate::diag::{Diagnostic, did_you_mean};
+use crate::journal::BundleRecord;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Bases that a product may stand on, one on another.
 pub const MAX_BASES: usize = 4;
 
-/// A folder with product files, or those in the binary.
+/// A folder with product files, those of the installed bundle, or those in the binary.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
+    /// What it is called: the folder, `bundle NAME VERSION` or `built-in`.
+    pub place: String,
+    /// The bundle, if it is one.
+    pub bundle: Option<BundleRecord>,
     /// Its files.
     pub files: Vec<LayerFile>,
 }
@@ -35,10 +41,19 @@ pub struct Hidden {
     pub by: String,
 }
 
+/// Where a file that counts stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// As in [`Layer`].
+    pub name: String,
+    /// As in [`Layer`].
+    pub bundle: Option<BundleRecord>,
+}
+
 /// The product files that count.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    visible: BTreeMap<String, LayerFile>,
+    visible: BTreeMap<String, (LayerFile, Arc<Place>)>,
     hidden: Vec<Hidden>,
 }
 
@@ -46,18 +61,32 @@ impl Catalog {
     /// The files of `layers`, of which the first counts most.
     pub fn new(layers: Vec<Layer>) -> Self {
         let mut catalog = Self::default();
-        for file in layers.into_iter().flat_map(|layer| layer.files) {
-            match catalog.visible.get(&file.name) {
-                Some(first) => {
-                    let by = first.path.clone();
-                    catalog.hidden.push(Hidden { path: file.path, by });
-                }
-                None => {
-                    catalog.visible.insert(file.name.clone(), file);
+        for Layer { place, bundle, files } in layers {
+            let place = Arc::new(Place { name: place, bundle });
+            for file in files {
+                match catalog.visible.get(&file.name) {
+                    Some((first, _)) => {
+                        let by = first.path.clone();
+                        catalog.hidden.push(Hidden { path: file.path, by });
+                    }
+                    None => {
+                        catalog.visible.insert(file.name.clone(), (file, place.clone()));
+                    }
                 }
             }
         }
         catalog
+    }
+
+    /// Where the file of the product `name` stands.
+    pub fn place(&self, name: &str) -> Option<&Place> {
+        self.visible.get(name).map(|(_, place)| &**place)
+    }
+
+    /// Where the file `path` stands.
+    pub fn place_of(&self, path: &str) -> Option<&Place> {
+        let is = |(file, _): &&(LayerFile, Arc<Place>)| file.path == path;
+        self.visible.values().find(is).map(|(_, place)| &**place)
     }
 
     /// Files that do not count because an earlier folder has one of the same name.
@@ -65,9 +94,16 @@ impl Catalog {
         &self.hidden
     }
 
+    /// The bundle that `product` or one of its bases came in.
+    pub fn bundle_of(&self, product: &Product) -> Option<&BundleRecord> {
+        let mut files = std::iter::once(&product.file).chain(&product.bases);
+        files.find_map(|file| self.place_of(file)?.bundle.as_ref())
+    }
+
     /// Names of the products that are not masked.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.visible.values().filter(|file| file.text.is_some()).map(|file| file.name.as_str())
+        let counts = |(file, _): &&(LayerFile, Arc<Place>)| file.text.is_some();
+        self.visible.values().filter(counts).map(|(file, _)| file.name.as_str())
     }
 
     /// Every product, bases merged in, by name.
@@ -93,7 +129,7 @@ impl Catalog {
 
     /// The file of `name`, without its bases.
     fn own(&self, name: &str) -> Option<Result<Product, Diagnostic>> {
-        let file = self.visible.get(name)?;
+        let (file, _) = self.visible.get(name)?;
         let product = parse(&file.path, file.text.as_deref()?);
         Some(product.and_then(|product| {
             if product.name.value == name {
@@ -118,7 +154,7 @@ impl Catalog {
             let base = self.own(name).unwrap_or_else(|| {
                 let fault = extends.at.fault(format!("there is no product {name} to extend"));
                 Err(match self.visible.get(name) {
-                    Some(mask) => fault.help(format!("{} masks it", mask.path)),
+                    Some((mask, _)) => fault.help(format!("{} masks it", mask.path)),
                     None => fault.help(self.suggestion(name)),
                 })
             })?;
@@ -164,7 +200,7 @@ pub(super) mod tests {
             path: format!("{place}/{name}.toml"),
             text: (!text.is_empty()).then(|| format!("schema = 1\nname = \"{name}\"\n{text}")),
         };
-        Layer { files: files.iter().map(file).collect() }
+        Layer { place: place.into(), bundle: None, files: files.iter().map(file).collect() }
     }
 
     const ANY: &str = "[match]\nkernel = \">=0\"\n";

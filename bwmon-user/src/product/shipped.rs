@@ -12,6 +12,9 @@ macro_rules! products {
 
 products!["qcom-bwmon", "sc7280", "sdm845", "sdm845-reference", "vendor-sdm845", "x1e80100"];
 
+/// The name of their layer.
+const BUILT_IN: &str = "built-in";
+
 /// The products that come with the program: the last folder of every search path.
 pub fn shipped() -> Layer {
     let file = |(name, text): &(&str, &str)| LayerFile {
@@ -19,7 +22,7 @@ pub fn shipped() -> Layer {
         path: format!("<built-in {name}.toml>"),
         text: Some((*text).to_owned()),
     };
-    Layer { files: TEXTS.iter().map(file).collect() }
+    Layer { place: BUILT_IN.into(), bundle: None, files: TEXTS.iter().map(file).collect() }
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub(super) fn main(args: &ProductArgs, as_json: bool) -> anyhow::Result<Answer> 
     let (board, from) = match (&args.board, products::board(&product)) {
         (Some(name), _) => (common::board(name)?, "--board".to_owned()),
         (None, Some(board)) => (board?, written.unwrap_or_default()),
-        (None, None) => match products::guessed_board(&catalog, &product, &facts) {
+        (None, None) => match crate::product::guessed_board(&catalog, &product, &facts) {
             Some(board) => (board, "dt_compatible".to_owned()),
             None => bail!("which board? {} names none; give --board", product.title()),
         },

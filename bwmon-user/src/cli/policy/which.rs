@@ -3,6 +3,7 @@
 use crate::cli::Answer;
 use crate::cli::output::{json, line, say, table};
 use crate::cli::products::{self, SearchArgs};
+use crate::journal::BundleRecord;
 use crate::live::Root;
 use crate::product::{Candidate, Catalog, Fit, MachineFacts, Product, resolve};
 use serde::Serialize;
@@ -47,6 +48,9 @@ struct Chosen {
     what: Option<String>,
     file: String,
     bases: Vec<String>,
+    layer: Option<String>,
+    /// The bundle that it or a base of it came in.
+    bundle: Option<BundleRecord>,
     why: String,
 }
 
@@ -54,6 +58,8 @@ struct Chosen {
 struct Row<'a> {
     name: &'a str,
     file: &'a str,
+    /// Where the file stands: a folder, a bundle, or `built-in`.
+    layer: Option<&'a str>,
     fits: bool,
     /// The key that failed.
     key: Option<&'static str>,
@@ -79,11 +85,12 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     // Who asks to explain a tie gets the table before the error.
     let chosen = chosen?;
     let product = chosen.and_then(|chosen| {
-        products.iter().find(|p| p.name.value == chosen.name).map(|p| describe(p, chosen))
+        products.iter().find(|p| p.name.value == chosen.name).map(|p| describe(p, chosen, &catalog))
     });
     let answer = if product.is_some() { Answer::Yes } else { Answer::No };
     if args.json {
-        let candidates = found.candidates.iter().map(row).collect();
+        let candidates =
+            found.candidates.iter().map(|candidate| row(candidate, &catalog)).collect();
         let hidden = catalog
             .hidden()
             .iter()
@@ -95,7 +102,10 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     match &product {
         Some(product) => {
             let version = product.version.as_deref().map(|v| format!(" {v}")).unwrap_or_default();
-            line(&format!("{}{version} ({}): {}", product.name, product.file, product.why))?;
+            let bundle = product.bundle.as_ref();
+            let bundle = bundle.map(|b| format!(", bundle {} ({})", b.title(), b.digest));
+            let (file, bundle) = (&product.file, bundle.unwrap_or_default());
+            line(&format!("{}{version} ({file}{bundle}): {}", product.name, product.why))?;
         }
         None => say("no product fits; --explain says why"),
     }
@@ -112,17 +122,24 @@ fn explain(
     line("")?;
     let cells = |candidate: &Candidate| {
         let fits = if matches!(candidate.fit, Fit::Fits(_)) { "yes" } else { "no" };
-        vec![candidate.name.clone(), fits.to_owned(), candidate.why(), candidate.file.clone()]
+        let layer = catalog.place(&candidate.name).map(|place| place.name.clone());
+        vec![
+            candidate.name.clone(),
+            fits.to_owned(),
+            candidate.why(),
+            layer.unwrap_or_default(),
+            candidate.file.clone(),
+        ]
     };
     let rows = candidates.iter().map(cells).collect();
-    line(&table(&["product", "fits", "why", "file"], &[], rows))?;
+    line(&table(&["product", "fits", "why", "layer", "file"], &[], rows))?;
     for hidden in catalog.hidden() {
         line(&format!("{} is hidden by {}", hidden.path, hidden.by))?;
     }
     line("")
 }
 
-fn describe(product: &Product, chosen: &Candidate) -> Chosen {
+fn describe(product: &Product, chosen: &Candidate, catalog: &Catalog) -> Chosen {
     let text = |s: &Option<crate::product::Sourced<String>>| s.as_ref().map(|s| s.value.clone());
     Chosen {
         name: chosen.name.clone(),
@@ -130,11 +147,13 @@ fn describe(product: &Product, chosen: &Candidate) -> Chosen {
         what: text(&product.what),
         file: chosen.file.clone(),
         bases: product.bases.iter().map(ToString::to_string).collect(),
+        layer: catalog.place(&chosen.name).map(|place| place.name.clone()),
+        bundle: catalog.bundle_of(product).cloned(),
         why: chosen.why(),
     }
 }
 
-fn row(candidate: &Candidate) -> Row<'_> {
+fn row<'a>(candidate: &'a Candidate, catalog: &'a Catalog) -> Row<'a> {
     let key = match &candidate.fit {
         Fit::Fails { key, .. } => Some(key.name()),
         Fit::Fits(_) | Fit::Abstract => None,
@@ -142,6 +161,7 @@ fn row(candidate: &Candidate) -> Row<'_> {
     Row {
         name: &candidate.name,
         file: &candidate.file,
+        layer: catalog.place(&candidate.name).map(|place| place.name.as_str()),
         fits: matches!(candidate.fit, Fit::Fits(_)),
         key,
         why: candidate.why(),

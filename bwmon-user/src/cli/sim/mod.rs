@@ -59,7 +59,7 @@ pub(super) struct Args {
     /// Run the seed patch's sysbench table instead: 13 rows, 5 configurations
     #[arg(long, conflicts_with_all = ["workload", "scenario", "board", "cpufreq_votes",
         "duration_ms", "ticks", "period_us", "journal", "phases", "plot", "svg", "policy", "set",
-        "preset", "product", "products", "limit", "min_level", "max_level"])]
+        "preset", "product", "products", "store", "limit", "min_level", "max_level"])]
     seed_table: bool,
     /// Virtual time to simulate [default: one round of the workload]
     #[arg(long, value_name = "MS", conflicts_with = "ticks",

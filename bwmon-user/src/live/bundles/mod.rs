@@ -1,0 +1,18 @@
+//! Bundles on this machine: the keys that are trusted, the store of what is installed, signing.
+
+mod durable;
+mod folder;
+mod keys;
+mod signing;
+mod state;
+mod store;
+#[cfg(test)]
+mod store_tests;
+mod terms;
+
+pub use keys::{KEY_FOLDERS, Key, trusted_keys};
+pub use signing::{NewKey, SigningKey, generate};
+pub use state::{Id, Standing};
+pub use store::{
+    DEFAULT_STORE_DIR, Installed, MAX_BOOTS, Rolled, Started, Store, StoreError, Terms,
+};
