@@ -11,6 +11,15 @@ pub(crate) struct Need {
     present: fn() -> bool,
 }
 
+/// What links a static program for arm64.
+pub(crate) const CROSS: [Need; 2] = [
+    Need { package: "gcc-aarch64-linux-gnu", present: || on_path("aarch64-linux-gnu-gcc") },
+    Need {
+        package: "libc6-dev-arm64-cross",
+        present: || Path::new("/usr/aarch64-linux-gnu/lib/libc.a").exists(),
+    },
+];
+
 /// What the virtual machine is made with.
 pub(crate) const BENCH: [Need; 5] = [
     Need { package: "qemu-system-arm", present: || on_path("qemu-system-aarch64") },
