@@ -45,14 +45,14 @@ pub(crate) fn payload(
     payload.copy_folder(&ctx.root.join("policies"), "usr/share/bwmon/policies")?;
     let module = ctx.root.join("bwmon-user/kmod/bwmon_vote");
     payload.copy_folder(&module, &format!("usr/src/bwmon-vote-{}", release.version))?;
-    documents(ctx, &mut payload)?;
+    documents(ctx, &mut payload, release)?;
     payload.file(format!("{DOC}/third-party.txt"), third_party(ctx, arch)?);
     Ok(payload)
 }
 
 fn service(ctx: &Ctx, payload: &mut Payload) -> Result<()> {
     let packaging = ctx.root.join("xtask/packaging");
-    payload.copy(&packaging.join("bwmon.service"), "lib/systemd/system/bwmon.service")?;
+    payload.copy(&packaging.join("bwmon.service"), "usr/lib/systemd/system/bwmon.service")?;
     payload.copy(&packaging.join("sysusers.conf"), "usr/lib/sysusers.d/bwmon.conf")?;
     payload.copy(&packaging.join("tmpfiles.conf"), "usr/lib/tmpfiles.d/bwmon.conf")?;
     let example = ctx.root.join("bwmon-user/src/config/example.toml");
@@ -79,9 +79,20 @@ fn pages(ctx: &Ctx, native: &Path, payload: &mut Payload) -> Result<()> {
     Ok(())
 }
 
-fn documents(ctx: &Ctx, payload: &mut Payload) -> Result<()> {
-    let changes = fs::read(ctx.root.join("CHANGELOG.md")).context("read CHANGELOG.md")?;
-    payload.file(format!("{DOC}/changelog.gz"), gzip(&changes)?);
+fn documents(ctx: &Ctx, payload: &mut Payload, release: &Release) -> Result<()> {
+    // What changed stands in our own changelog; Debian's has to be there.
+    let at = format!("@{}", release.epoch);
+    let mut date = Command::new("date");
+    date.args(["--utc", "-R", "-d", &at]).env("LC_ALL", "C");
+    let debian = format!(
+        "bwmon ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md, commit {}.\n\n -- {}  {}",
+        release.version,
+        release.commit,
+        super::deb::MAINTAINER,
+        date.run_for_output()?
+    );
+    payload.file(format!("{DOC}/changelog.gz"), gzip(debian.as_bytes())?);
+    payload.copy(&ctx.root.join("CHANGELOG.md"), format!("{DOC}/CHANGELOG.md"))?;
     payload.copy(&ctx.root.join("xtask/packaging/copyright"), format!("{DOC}/copyright"))?;
     payload.copy(&ctx.root.join("README.md"), format!("{DOC}/README.md"))?;
     payload.copy_folder(&ctx.root.join("docs"), &format!("{DOC}/docs"))

@@ -13,6 +13,9 @@ use std::path::Path;
 /// Scripts that dpkg runs, by their names in `xtask/packaging`.
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 
+/// Who answers for a package.
+pub(crate) const MAINTAINER: &str = "the bwmon authors <bwmon@localhost.localdomain>";
+
 /// The package of `payload`.
 ///
 /// # Errors
@@ -47,7 +50,7 @@ fn control(payload: &Payload, release: &Release, arch: Arch) -> String {
         "Package: bwmon\n\
          Version: {}\n\
          Architecture: {}\n\
-         Maintainer: the bwmon authors <bwmon@localhost.localdomain>\n\
+         Maintainer: {MAINTAINER}\n\
          Installed-Size: {size}\n\
          Depends: passwd\n\
          Suggests: dkms\n\

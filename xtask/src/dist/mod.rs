@@ -8,6 +8,9 @@ mod content;
 mod deb;
 mod payload;
 mod release;
+mod sanity;
+mod trial;
+mod twice;
 
 use crate::ctx::Ctx;
 use anyhow::{Context, Result};
@@ -24,6 +27,10 @@ pub(crate) struct Args {
     /// The architecture, or all of them.
     #[arg(long, value_enum, default_value = "all")]
     arch: Which,
+    /// Build everything twice in different folders and compare the bytes, then try the package on a
+    /// clean Debian machine.
+    #[arg(long)]
+    check: bool,
 }
 
 /// A package, for one machine.
@@ -31,6 +38,7 @@ struct Made {
     arch: Arch,
     deb: PathBuf,
     tarball: PathBuf,
+    payload: Payload,
 }
 
 /// Makes the packages; their paths go to standard output.
@@ -43,34 +51,62 @@ pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     for package in &made {
         println!("{}\n{}", package.deb.display(), package.tarball.display());
     }
+    if args.check {
+        twice::compare(ctx, args.arch, &release, &made)?;
+        match made.iter().find(|package| Arch::here().is_ok_and(|here| package.arch == here)) {
+            Some(native) => trial::hold(ctx, native, &release, ci())?,
+            None => {
+                println!("skipped: the package on a clean Debian machine: another architecture")
+            }
+        }
+    }
     Ok(())
+}
+
+/// Makes this machine's package and tries it on a clean Debian machine.
+///
+/// # Errors
+/// When it cannot be made, or a step of the trial does not hold.
+pub(crate) fn trial(ctx: &Ctx) -> Result<()> {
+    let release = Release::of(ctx)?;
+    for package in make(ctx, &[Arch::here()?], &release)? {
+        trial::hold(ctx, &package, &release, ci())?;
+    }
+    Ok(())
+}
+
+fn ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
 /// Builds and packs for `archs`, into `<target>/dist`.
 fn make(ctx: &Ctx, archs: &[Arch], release: &Release) -> Result<Vec<Made>> {
     let out = ctx.target_dir.join("dist");
     fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
-    let native = binary::build(ctx, Arch::here()?, release)?;
+    let here = Arch::here()?;
+    let native = binary::build(ctx, here, release)?;
     let mut made = Vec::new();
     for arch in archs.iter().copied() {
-        let program = binary::build(ctx, arch, release)?;
+        let program =
+            if arch == here { native.clone() } else { binary::build(ctx, arch, release)? };
         let payload = content::payload(ctx, &program, &native, release, arch)?;
-        made.push(pack(ctx, &out, &payload, release, arch)?);
+        sanity::check(ctx, &payload, arch)?;
+        made.push(pack(ctx, &out, payload, release, arch)?);
     }
     sums(&out, &made)?;
     Ok(made)
 }
 
-fn pack(ctx: &Ctx, out: &Path, payload: &Payload, release: &Release, arch: Arch) -> Result<Made> {
+fn pack(ctx: &Ctx, out: &Path, payload: Payload, release: &Release, arch: Arch) -> Result<Made> {
     let (version, name) = (&release.version, arch.debian());
     let deb = out.join(format!("bwmon_{version}_{name}.deb"));
     let packaging = ctx.root.join("xtask/packaging");
-    write(&deb, &deb::deb(payload, &packaging, release, arch)?)?;
+    write(&deb, &deb::deb(&payload, &packaging, release, arch)?)?;
     let folder = format!("bwmon-{version}-{name}");
     let tarball = out.join(format!("{folder}.tar.gz"));
-    let tar = archive::tar(payload, &format!("{folder}/"), release.epoch)?;
+    let tar = archive::tar(&payload, &format!("{folder}/"), release.epoch)?;
     write(&tarball, &archive::gzip(&tar)?)?;
-    Ok(Made { arch, deb, tarball })
+    Ok(Made { arch, deb, tarball, payload })
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {
