@@ -2,7 +2,7 @@
 
 use crate::ctx::{Ctx, cargo};
 use crate::tools::process::Run;
-use crate::tools::{bpf_linker, rust_src};
+use crate::tools::{bpf_linker, remap, rust_src};
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ pub(crate) fn build_ebpf(ctx: &Ctx) -> Result<PathBuf> {
     // A target folder of its own: RUSTC_BOOTSTRAP would make cargo rebuild the workspace's
     // build scripts each time that the two kinds of build alternate.
     let build = bpf.join("build");
+    // Debug information is what BTF is made from; the linker writes it out.
+    let mut flags = vec!["-Cdebuginfo=2".to_owned(), "-Clink-arg=--btf".to_owned()];
+    flags.extend(remap::flags(ctx)?);
     Command::new(cargo())
         .args(["build", "-p", "bwmon-ebpf", "--release", "-Z", "build-std=core"])
         .args(["--target", TARGET, "--target-dir"])
@@ -31,8 +34,7 @@ pub(crate) fn build_ebpf(ctx: &Ctx) -> Result<PathBuf> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("__CARGO_TESTS_ONLY_SRC_ROOT", library)
         .env("CARGO_TARGET_BPFEL_UNKNOWN_NONE_LINKER", linker)
-        // Debug information is what BTF is made from; the linker writes it out.
-        .env("CARGO_ENCODED_RUSTFLAGS", "-Cdebuginfo=2\x1f-Clink-arg=--btf")
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env_remove("RUSTFLAGS")
         .env("LD_LIBRARY_PATH", compiler_libraries()?)
         .run()

@@ -5,12 +5,14 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The two folders that every verb needs.
+/// The folders that every verb needs.
 pub(crate) struct Ctx {
     /// The workspace's root.
     pub(crate) root: PathBuf,
     /// Cargo's target folder, as configured (flags, environment, config files).
     pub(crate) target_dir: PathBuf,
+    /// Where fetched tools live: nothing is installed outside the target folder.
+    pub(crate) tools: PathBuf,
 }
 
 impl Ctx {
@@ -32,12 +34,15 @@ impl Ctx {
                 .map(PathBuf::from)
                 .with_context(|| format!("cargo metadata has no `{key}`"))
         };
-        Ok(Ctx { root: dir("workspace_root")?, target_dir: dir("target_directory")? })
+        let (root, target_dir) = (dir("workspace_root")?, dir("target_directory")?);
+        let tools = target_dir.join("tools");
+        Ok(Ctx { root, target_dir, tools })
     }
 
-    /// Where fetched tools live: nothing is installed outside the target folder.
-    pub(crate) fn tools_dir(&self) -> PathBuf {
-        self.target_dir.join("tools")
+    /// The tree at `root` built with a target folder of its own, with the same tools.
+    pub(crate) fn elsewhere(&self, root: PathBuf) -> Ctx {
+        let target_dir = root.join("target");
+        Ctx { root, target_dir, tools: self.tools.clone() }
     }
 }
 

@@ -10,6 +10,7 @@ mod build_ebpf;
 mod check;
 mod ctx;
 mod demo;
+mod dist;
 mod test;
 mod tools;
 mod vm;
@@ -42,6 +43,8 @@ enum Verb {
     Bench,
     /// Build the kernel probes, fetching what is needed; the object lands in target/bpf.
     BuildEbpf,
+    /// Make the packages: a tarball and a Debian package per architecture, in target/dist.
+    Dist(dist::Args),
     /// Boot a stock arm64 kernel with the mainline driver and judge the agent on it.
     Vm(vm::Args),
 }
@@ -66,6 +69,7 @@ fn run(verb: &Verb) -> anyhow::Result<()> {
         Verb::Check => check::check(&ctx)?,
         Verb::Bench => bench::bench(&ctx)?,
         Verb::BuildEbpf => println!("{}", build_ebpf::build_ebpf(&ctx)?.display()),
+        Verb::Dist(args) => dist::run(&ctx, args)?,
         Verb::Vm(args) => vm::run(&ctx, args)?,
     }
     Ok(())

@@ -21,6 +21,13 @@ pub(crate) struct Archive {
     pub(crate) release: String,
 }
 
+impl Archive {
+    /// The mirror's address.
+    pub(crate) fn uri(&self) -> &str {
+        &self.uri
+    }
+}
+
 /// A package at one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {

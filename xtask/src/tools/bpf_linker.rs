@@ -14,7 +14,7 @@ const VERSION: &str = "0.10.1";
 /// # Errors
 /// When cargo cannot fetch or build it.
 pub(crate) fn bpf_linker(ctx: &Ctx) -> Result<PathBuf> {
-    let tools = ctx.tools_dir();
+    let tools = &ctx.tools;
     let program = tools.join("bin/bpf-linker");
     if Command::new(&program)
         .arg("--version")
@@ -26,7 +26,7 @@ pub(crate) fn bpf_linker(ctx: &Ctx) -> Result<PathBuf> {
     eprintln!("bpf-linker {VERSION}: installing under {}", tools.display());
     Command::new(cargo())
         .args(["install", "bpf-linker", "--version", VERSION, "--locked", "--force", "--root"])
-        .arg(&tools)
+        .arg(tools)
         .arg("--target-dir")
         .arg(tools.join("build"))
         .current_dir(&ctx.root)

@@ -4,5 +4,6 @@ pub(crate) mod apt;
 pub(crate) mod bpf_linker;
 pub(crate) mod needs;
 pub(crate) mod process;
+pub(crate) mod remap;
 pub(crate) mod rust_src;
 pub(crate) mod suites;

@@ -11,6 +11,19 @@ pub(crate) struct Need {
     present: fn() -> bool,
 }
 
+/// What links a static program for arm64.
+pub(crate) const CROSS: [Need; 2] = [
+    Need { package: "gcc-aarch64-linux-gnu", present: || on_path("aarch64-linux-gnu-gcc") },
+    Need {
+        package: "libc6-dev-arm64-cross",
+        present: || Path::new("/usr/aarch64-linux-gnu/lib/libc.a").exists(),
+    },
+];
+
+/// What makes a clean Debian root.
+pub(crate) const CLEAN_ROOT: [Need; 1] =
+    [Need { package: "debootstrap", present: || Path::new("/usr/sbin/debootstrap").exists() }];
+
 /// What the virtual machine is made with.
 pub(crate) const BENCH: [Need; 5] = [
     Need { package: "qemu-system-arm", present: || on_path("qemu-system-aarch64") },
@@ -63,6 +76,6 @@ fn apt(words: &[&str]) -> Result<()> {
 }
 
 /// Whether packages can be installed: asked of `id`, since the standard library does not say.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").run_for_output().is_ok_and(|said| said.trim() == "0")
 }

@@ -21,7 +21,7 @@ const SUITES: [&str; 4] = ["bookworm-backports", "trixie", "trixie-backports", "
 pub(crate) fn library_source(ctx: &Ctx) -> Result<PathBuf> {
     let version = rustc_version()?;
     let own = sysroot()?.join("lib/rustlib/src/rust/library");
-    let unpacked = ctx.tools_dir().join(format!("rust-src-{version}"));
+    let unpacked = ctx.tools.join(format!("rust-src-{version}"));
     let debian = unpacked.join(format!("usr/src/rustc-{version}/library"));
     if let Some(there) = [&own, &debian].into_iter().find(|dir| is_library(dir)) {
         return Ok(there.clone());
@@ -50,11 +50,19 @@ pub(crate) fn library_source(ctx: &Ctx) -> Result<PathBuf> {
 /// # Errors
 /// When rustc cannot be run or does not say.
 pub(crate) fn rustc_version() -> Result<String> {
+    rustc_line("release: ")
+}
+
+/// What stands behind `key` in the lines of `rustc -vV`.
+///
+/// # Errors
+/// As [`rustc_version`].
+pub(crate) fn rustc_line(key: &str) -> Result<String> {
     let text = rustc(&["-vV"])?;
     text.lines()
-        .find_map(|l| l.strip_prefix("release: "))
+        .find_map(|l| l.strip_prefix(key))
         .map(str::to_owned)
-        .context("rustc -vV names no release")
+        .with_context(|| format!("rustc -vV has no line `{key}`"))
 }
 
 /// The compiler's installation folder.
@@ -80,7 +88,7 @@ fn from_debian(ctx: &Ctx, version: &str, into: &Path) -> Result<()> {
     let own = machine_archive()?.release;
     let same = |found: &Found| found.upstream() == version;
     for suite in std::iter::once(own.as_str()).chain(SUITES) {
-        let dir = ctx.tools_dir().join("apt").join(format!("rust-src-{suite}"));
+        let dir = ctx.tools.join("apt").join(format!("rust-src-{suite}"));
         // The package is the same for all architectures; any list names it.
         let mut apt = PrivateApt::new(dir, "amd64", &[suite])?;
         let Ok(()) = apt.update() else { continue };

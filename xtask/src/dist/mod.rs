@@ -1,0 +1,126 @@
+//! `cargo xtask dist`: a tarball and a Debian package per architecture, the same bytes from the same
+//! commit.
+
+mod arch;
+mod archive;
+mod binary;
+mod content;
+mod deb;
+mod payload;
+mod release;
+mod sanity;
+mod trial;
+mod twice;
+
+use crate::ctx::Ctx;
+use anyhow::{Context, Result};
+use arch::{Arch, Which};
+use payload::Payload;
+use release::Release;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What to make.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The architecture, or all of them.
+    #[arg(long, value_enum, default_value = "all")]
+    arch: Which,
+    /// Build everything twice in different folders and compare the bytes, then try the package on a
+    /// clean Debian machine.
+    #[arg(long)]
+    check: bool,
+}
+
+/// A package, for one machine.
+struct Made {
+    arch: Arch,
+    deb: PathBuf,
+    tarball: PathBuf,
+    payload: Payload,
+}
+
+/// Makes the packages; their paths go to standard output.
+///
+/// # Errors
+/// When something does not build or a check fails.
+pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
+    let release = Release::of(ctx)?;
+    let made = make(ctx, &args.arch.archs()?, &release)?;
+    for package in &made {
+        println!("{}\n{}", package.deb.display(), package.tarball.display());
+    }
+    if args.check {
+        twice::compare(ctx, args.arch, &release, &made)?;
+        match made.iter().find(|package| Arch::here().is_ok_and(|here| package.arch == here)) {
+            Some(native) => trial::hold(ctx, native, &release, ci())?,
+            None => {
+                println!("skipped: the package on a clean Debian machine: another architecture")
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes this machine's package and tries it on a clean Debian machine.
+///
+/// # Errors
+/// When it cannot be made, or a step of the trial does not hold.
+pub(crate) fn trial(ctx: &Ctx) -> Result<()> {
+    let release = Release::of(ctx)?;
+    for package in make(ctx, &[Arch::here()?], &release)? {
+        trial::hold(ctx, &package, &release, ci())?;
+    }
+    Ok(())
+}
+
+fn ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+}
+
+/// Builds and packs for `archs`, into `<target>/dist`.
+fn make(ctx: &Ctx, archs: &[Arch], release: &Release) -> Result<Vec<Made>> {
+    let out = ctx.target_dir.join("dist");
+    fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
+    let here = Arch::here()?;
+    let native = binary::build(ctx, here, release)?;
+    let mut made = Vec::new();
+    for arch in archs.iter().copied() {
+        let program =
+            if arch == here { native.clone() } else { binary::build(ctx, arch, release)? };
+        let payload = content::payload(ctx, &program, &native, release, arch)?;
+        sanity::check(ctx, &payload, arch)?;
+        made.push(pack(ctx, &out, payload, release, arch)?);
+    }
+    sums(&out, &made)?;
+    Ok(made)
+}
+
+fn pack(ctx: &Ctx, out: &Path, payload: Payload, release: &Release, arch: Arch) -> Result<Made> {
+    let (version, name) = (&release.version, arch.debian());
+    let deb = out.join(format!("bwmon_{version}_{name}.deb"));
+    let packaging = ctx.root.join("xtask/packaging");
+    write(&deb, &deb::deb(&payload, &packaging, release, arch)?)?;
+    let folder = format!("bwmon-{version}-{name}");
+    let tarball = out.join(format!("{folder}.tar.gz"));
+    let tar = archive::tar(&payload, &format!("{folder}/"), release.epoch)?;
+    write(&tarball, &archive::gzip(&tar)?)?;
+    Ok(Made { arch, deb, tarball, payload })
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// `SHA256SUMS`, as `sha256sum --check` reads it.
+fn sums(out: &Path, made: &[Made]) -> Result<()> {
+    let mut lines = Vec::new();
+    for path in made.iter().flat_map(|package| [&package.deb, &package.tarball]) {
+        let name =
+            path.file_name().and_then(|name| name.to_str()).context("a package has a name")?;
+        lines.push(format!("{:x}  {name}\n", Sha256::digest(fs::read(path)?)));
+    }
+    lines.sort_by(|a, b| a.get(66..).cmp(&b.get(66..)));
+    write(&out.join("SHA256SUMS"), lines.concat().as_bytes())
+}
