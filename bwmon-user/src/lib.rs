@@ -114,6 +114,9 @@ pub mod facts;
 )]
 pub mod live;
 
+// Metrics for a monitoring system, from one dictionary; pure.
+pub mod metrics;
+
 // The picture of `bwmon top`, on any terminal or none; pure.
 pub mod screen;
 

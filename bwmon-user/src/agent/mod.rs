@@ -5,6 +5,7 @@ mod commands;
 mod control;
 mod governing;
 mod hub;
+mod metrics;
 mod narrator;
 mod notify;
 mod plan;
@@ -15,6 +16,7 @@ mod tail;
 mod thread_faults;
 
 pub use control::{ControlPlan, GROUP};
+pub use metrics::MetricsPlan;
 pub use plan::{Heartbeat, Plan, Summary};
 pub use reload::{Choice, Choose, Reload};
 pub use stopping::stop_on_signals;
@@ -23,6 +25,7 @@ use anyhow::{Context, anyhow};
 use control::Listening;
 use governing::{Governing, Threads};
 use hub::Hub;
+use metrics::Page;
 pub(crate) use narrator::news;
 use reload::Nudge;
 use std::rc::Rc;
@@ -69,6 +72,10 @@ async fn govern_and_serve(plan: Plan, say: Say) -> anyhow::Result<Summary> {
         Some(control) => Some(Rc::new(Listening::bind(control, &|text| say(text))?)),
         None => None,
     };
+    let page = match &plan.metrics {
+        Some(metrics) => Some(Rc::new(Page::bind(metrics).await?)),
+        None => None,
+    };
     let stop = Arc::new(AtomicBool::new(false));
     let (born, mut birth) = oneshot::channel();
     let governing = Governing { plan, stop: stop.clone(), say: say.clone(), born };
@@ -83,7 +90,7 @@ async fn govern_and_serve(plan: Plan, say: Say) -> anyhow::Result<Summary> {
             hub = &mut birth, if !serving => {
                 serving = true;
                 if let Ok(hub) = hub {
-                    serve(hub, listening.clone());
+                    serve(hub, listening.clone(), page.clone());
                 }
             }
             _ = interrupt.recv() => break,
@@ -104,7 +111,10 @@ async fn govern_and_serve(plan: Plan, say: Say) -> anyhow::Result<Summary> {
 }
 
 /// Starts what runs beside the loop; it ends with the runtime.
-fn serve(hub: Hub, listening: Option<Rc<Listening>>) {
+fn serve(hub: Hub, listening: Option<Rc<Listening>>, page: Option<Rc<Page>>) {
+    if let Some(page) = page {
+        tokio::task::spawn_local(page.serve(hub.clone()));
+    }
     if let Some(listening) = listening {
         tokio::task::spawn_local(control::serve(listening, hub.clone()));
     }

@@ -1,6 +1,7 @@
 //! What a run needs, and what it came to.
 
 use super::control::ControlPlan;
+use super::metrics::MetricsPlan;
 use super::reload::{Choice, Reload};
 use crate::board::Board;
 use crate::config::OnExit;
@@ -35,6 +36,8 @@ pub struct Plan {
     pub state_dir: PathBuf,
     /// Where clients are answered; `None` for nowhere.
     pub control: Option<ControlPlan>,
+    /// Where metrics are served; `None` for nowhere.
+    pub metrics: Option<MetricsPlan>,
     /// What becomes of the votes at the end.
     pub on_exit: OnExit,
 }

@@ -12,6 +12,7 @@ mod doctor;
 mod experiment;
 mod export;
 mod man;
+mod metrics;
 mod output;
 mod policy;
 mod products;
@@ -65,6 +66,8 @@ enum Verb {
     Status(control::status::Args),
     /// The same, drawn again and again, with the last half minute
     Top(top::Args),
+    /// The state in OpenMetrics text, for a monitoring system
+    Metrics(metrics::Args),
     /// Take every domain to its highest level until `resume`
     Pause(control::simple::PauseArgs),
     /// Let the policy decide again
@@ -114,6 +117,7 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::main(args),
         Verb::Status(args) => control::status::main(&args),
         Verb::Top(args) => top::main(&args),
+        Verb::Metrics(args) => metrics::main(&args),
         Verb::Pause(args) => control::simple::pause(&args),
         Verb::Resume(args) => control::simple::resume(&args),
         Verb::Reload(args) => control::simple::reload(&args),

@@ -112,4 +112,4 @@ fn put(buffer: &mut Buffer, area: Rect, row: u16, parts: &[(&str, Mark)], view: 
 
 #[cfg(test)]
 #[path = "screen_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ use super::Answer;
 use super::choose::ChoiceArgs;
 use super::common;
 use super::output::say;
-use crate::agent::{Heartbeat, Plan, Reload, govern};
+use crate::agent::{Heartbeat, MetricsPlan, Plan, Reload, govern};
 use crate::config::OnExit;
 use crate::live::{AgentLock, DEFAULT_STATE_DIR, Machine, Mode, RestoreFile, Root};
 use crate::units::Nanos;
@@ -94,6 +94,9 @@ pub(super) struct Args {
     /// shadow]
     #[arg(long, value_name = "PATH|none")]
     socket: Option<PathBuf>,
+    /// Serve OpenMetrics at a loopback address (127.0.0.1:9845) or a socket (unix:PATH)
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<MetricsPlan>,
     /// Where the lock and the restore file are [default: /run/bwmon]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -179,6 +182,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
         journal: settled.journal,
         state_dir: settled.state_dir,
         control: settled.control,
+        metrics: settled.metrics,
         on_exit: settled.on_exit,
     };
     let summary = govern(plan, |note| say(&format!("bwmon: {note}")))?;

@@ -1,7 +1,7 @@
 //! What holds for a run: the command line over the configuration file over the defaults.
 
 use super::{Args, DEFAULT_STATE_DIR, ModeArg};
-use crate::agent::{ControlPlan, GROUP};
+use crate::agent::{ControlPlan, GROUP, MetricsPlan};
 use crate::cli::choose::ChoiceArgs;
 use crate::cli::common;
 use crate::config::{self, Config, ModeName, OnExit};
@@ -30,6 +30,7 @@ pub(super) struct Settled {
     pub(super) journal: Option<JournalPlan>,
     pub(super) state_dir: PathBuf,
     pub(super) control: Option<ControlPlan>,
+    pub(super) metrics: Option<MetricsPlan>,
     pub(super) notes: Vec<String>,
 }
 
@@ -55,6 +56,15 @@ impl Settled {
         let state_dir = state_dir.unwrap_or_else(|| PathBuf::from(DEFAULT_STATE_DIR));
         let mut notes = Vec::new();
         let journal = journal(args, &config)?;
+        let metrics = match (&args.metrics, &config.metrics_listen) {
+            (Some(plan), _) => Some(plan.clone()),
+            (None, Some(text)) => {
+                let plan =
+                    text.parse().map_err(|why: String| anyhow::anyhow!("metrics.listen: {why}"));
+                Some(plan?)
+            }
+            (None, None) => None,
+        };
         let control = control(args, &config, mode, &state_dir, &mut notes);
         Ok(Self {
             choice: args.choice.over(&config),
@@ -69,6 +79,7 @@ impl Settled {
             journal,
             state_dir,
             control,
+            metrics,
             notes,
         })
     }
