@@ -124,8 +124,7 @@ mod tests {
 
     #[test]
     fn the_page_in_the_docs_is_this_dictionary() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
-        let page = std::fs::read_to_string(file).unwrap();
+        let page = include_str!("../../../docs/metrics.md");
         assert!(
             page.contains(&description()),
             "docs/metrics.md lacks the table of `bwmon metrics --dictionary`"

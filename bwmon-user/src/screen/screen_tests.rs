@@ -148,6 +148,10 @@ fn names_from_files_cannot_move_the_cursor() {
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of a file in docs, and the way to draw it anew"
+)]
 fn the_picture_in_the_docs_is_the_one_that_is_drawn() {
     let mut status = status();
     status.domains[0].history.reverse();

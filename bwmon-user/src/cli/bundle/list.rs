@@ -3,7 +3,7 @@
 use super::places::StoreArgs;
 use crate::cli::Answer;
 use crate::cli::output::{json, line, say, table};
-use crate::live::bundles::{Id, Installed, StoreError};
+use crate::live::bundles::{self, Id};
 use serde::Serialize;
 
 /// Arguments of `bwmon bundle list`.
@@ -64,9 +64,10 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn row((id, read, current): (Id, Result<Installed, StoreError>, bool)) -> Row {
-    let Id { name, version, digest } = id;
-    let (standing, damage, signed_by, products) = match read {
+fn row(unpacked: bundles::Row) -> Row {
+    let Id { name, version, digest } = unpacked.id;
+    let current = unpacked.is_current;
+    let (standing, damage, signed_by, products) = match unpacked.installed {
         Ok(installed) => {
             let files = installed.bundle.of(crate::bundle::Role::Product);
             let names = files.map(|file| crate::bundle::product_name(&file.path).to_owned());

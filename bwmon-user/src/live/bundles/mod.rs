@@ -14,5 +14,5 @@ pub use keys::{KEY_FOLDERS, Key, trusted_keys};
 pub use signing::{NewKey, SigningKey, generate};
 pub use state::{Id, Standing};
 pub use store::{
-    DEFAULT_STORE_DIR, Installed, MAX_BOOTS, Rolled, Started, Store, StoreError, Terms,
+    DEFAULT_STORE_DIR, Installed, MAX_BOOTS, Rolled, Row, Started, Store, StoreError, Terms,
 };

@@ -56,6 +56,17 @@ pub struct Installed {
     pub key: Option<String>,
 }
 
+/// A bundle that is unpacked in the store.
+#[derive(Debug)]
+pub struct Row {
+    /// Which.
+    pub id: Id,
+    /// What is in it, or what is wrong with its files.
+    pub installed: Result<Installed, StoreError>,
+    /// It is the one that counts.
+    pub is_current: bool,
+}
+
 /// What came of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
@@ -103,11 +114,11 @@ impl Store {
         }
     }
 
-    /// All bundles that are unpacked here, in order, and whether each is the one that counts.
+    /// All bundles that are unpacked here, in order.
     ///
     /// # Errors
     /// When the store is broken. One that is damaged is an error in its row.
-    pub fn list(&self) -> Result<Vec<(Id, Result<Installed, StoreError>, bool)>, StoreError> {
+    pub fn list(&self) -> Result<Vec<Row>, StoreError> {
         let state = self.state()?;
         let counts = self.counts(&state)?;
         let mut ids: Vec<Id> = state.bundles.keys().cloned().collect();
@@ -116,7 +127,8 @@ impl Store {
         let unpacked = ids.into_iter().filter(|id| self.dir.join(id.folder()).is_dir());
         let row = |id: Id| {
             let is_current = counts.as_ref() == Some(&id);
-            (id.clone(), self.read(&state, &id), is_current)
+            let installed = self.read(&state, &id);
+            Row { id, installed, is_current }
         };
         Ok(unpacked.map(row).collect())
     }

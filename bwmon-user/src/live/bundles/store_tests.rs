@@ -233,7 +233,7 @@ fn damage_is_named_and_an_install_of_the_same_bundle_mends_it() {
     fs::write(folder.join("acme.toml"), "changed").unwrap();
     let said = store.current().unwrap_err().to_string();
     assert!(said.contains("acme.toml was changed") && said.contains("rollback"), "{said}");
-    assert!(store.list().unwrap()[0].1.is_err());
+    assert!(store.list().unwrap()[0].installed.is_err());
     install(&store, "1.0.0");
     assert_eq!(standing(&store, &good), Some(Standing::Proven));
     assert_eq!(current(&store).as_deref(), Some("1.0.0"));
@@ -272,7 +272,7 @@ fn what_nobody_goes_back_to_is_removed() {
         let id = install(&store, &format!("1.0.{patch}"));
         store.proven(&id).unwrap();
     }
-    let left: Vec<String> = store.list().unwrap().into_iter().map(|(id, ..)| id.version).collect();
+    let left: Vec<String> = store.list().unwrap().into_iter().map(|row| row.id.version).collect();
     assert_eq!(left, ["1.0.5", "1.0.6", "1.0.7"]);
 }
 
