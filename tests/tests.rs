@@ -50,6 +50,8 @@ mod products_guide;
 
 // `bwmon bundle`: a bundle's whole life, and bundles that mean harm.
 mod bundle;
+mod bundle_refused;
+mod bundle_rig;
 
 // `bwmon boards` and bad board files.
 mod boards;

@@ -154,3 +154,22 @@ fn show(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_picture_in_the_docs_is_the_one_that_is_drawn() {
+        let mut status = crate::screen::tests::status();
+        status.domains[0].history.reverse();
+        let drawn = crate::screen::svg(&status, 80, 20);
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pictures/top.svg");
+        if std::env::var_os("BWMON_DRAW").is_some() {
+            std::fs::write(file, &drawn).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(file).unwrap_or_default(),
+            drawn,
+            "run with BWMON_DRAW=1"
+        );
+    }
+}

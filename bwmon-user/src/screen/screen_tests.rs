@@ -146,19 +146,3 @@ fn names_from_files_cannot_move_the_cursor() {
     status.policy.name = "evil\u{1b}[2J".into();
     assert!(!frame_text(&status, 80, 24, PLAIN).contains('\u{1b}'));
 }
-
-#[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test of a file in docs, and the way to draw it anew"
-)]
-fn the_picture_in_the_docs_is_the_one_that_is_drawn() {
-    let mut status = status();
-    status.domains[0].history.reverse();
-    let drawn = svg(&status, 80, 20);
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/pictures/top.svg");
-    if std::env::var_os("BWMON_DRAW").is_some() {
-        std::fs::write(file, &drawn).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(file).unwrap_or_default(), drawn, "run with BWMON_DRAW=1");
-}
