@@ -3,7 +3,6 @@
 use crate::build_ebpf::build_ebpf;
 use crate::check::check;
 use crate::ctx::{Ctx, cargo};
-use crate::dist;
 use crate::tools::needs;
 use crate::vm;
 use anyhow::{Context, Result, bail};
@@ -35,7 +34,6 @@ pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
     // The one feature that is off by default.
     let parquet = ["test", "--quiet", "-p", "bwmon-user", "--features", "parquet", "--lib"];
     cargo_step(ctx, &[&parquet[..], &["report::parquet"]].concat())?;
-    packages(ctx, ci)?;
     if without_vm {
         if ci {
             bail!("--without-vm leaves tests out, and CI skips nothing");
@@ -44,17 +42,6 @@ pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
         return Ok(());
     }
     vm::run(ctx, &vm::Args::default())
-}
-
-/// The package of this machine, on a clean Debian one.
-fn packages(ctx: &Ctx, ci: bool) -> Result<()> {
-    match dist::trial(ctx) {
-        Err(error) if !ci && !needs::is_root() => {
-            println!("skipped: the package on a clean Debian machine: {error:#}");
-            Ok(())
-        }
-        tried => tried,
-    }
 }
 
 fn cargo_step(ctx: &Ctx, args: &[&str]) -> Result<()> {

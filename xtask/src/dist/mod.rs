@@ -63,18 +63,6 @@ pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Makes this machine's package and tries it on a clean Debian machine.
-///
-/// # Errors
-/// When it cannot be made, or a step of the trial does not hold.
-pub(crate) fn trial(ctx: &Ctx) -> Result<()> {
-    let release = Release::of(ctx)?;
-    for package in make(ctx, &[Arch::here()?], &release)? {
-        trial::hold(ctx, &package, &release, ci())?;
-    }
-    Ok(())
-}
-
 fn ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
