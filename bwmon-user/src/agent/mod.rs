@@ -10,6 +10,7 @@ mod narrator;
 mod notify;
 mod plan;
 mod reload;
+mod startup_text;
 mod steady;
 mod stopping;
 mod tail;

@@ -1,6 +1,7 @@
 //! What keeps the governing thread in time: no page that has to be fetched, no slack of the timer,
 //! a better place in the run queue. None of it is needed to govern.
 
+use super::startup_text;
 use crate::live::Mode;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
@@ -13,6 +14,8 @@ const STACK: usize = 256 * 1024;
 /// Steadies the thread that calls; answers what could not be had, where that matters.
 pub(super) fn steady(mode: Mode) -> Vec<String> {
     touch_stack();
+    // Before the lock: what is locked cannot be let go of.
+    startup_text::let_go();
     let mut missing = Vec::new();
     if set_current_timer_slack(NonZeroU64::new(1)).is_err() {
         missing.push("timer slack of 1 ns".to_owned());

@@ -32,11 +32,11 @@ pub(crate) fn run() -> Result<Figures> {
     player.must_succeed(PATIENCE)?;
     agent.must_be_running()?;
     let mut figures = Figures::new();
-    for name in ["VmHWM", "VmRSS"] {
+    for name in ["VmHWM", "VmRSS", "RssAnon", "RssFile", "RssShmem"] {
         figures.insert(format!("agent_{name}_kB"), json!(agent.memory_kb(name)?));
     }
     let resident_kb = agent.memory_kb("VmRSS")?;
-    ensure!(resident_kb < MEMORY_KB, "the agent has {resident_kb} kB resident");
+    ensure!(resident_kb < MEMORY_KB, "the agent is too large: {figures:?}");
     agent.signal(Signal::INT)?;
     agent.must_succeed(PATIENCE)?;
     let recorded = recording.finish()?;
