@@ -72,8 +72,13 @@ pub(crate) fn at(folder: &TempDir, name: &str) -> String {
 }
 
 /// Waits until `done`, at most ten seconds.
-pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+pub(crate) fn wait_for(what: &str, done: impl FnMut() -> bool) {
+    wait_within(10, what, done);
+}
+
+/// Waits until `done`, at most so many seconds.
+pub(crate) fn wait_within(seconds: u64, what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(seconds);
     while !done() {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::yield_now();

@@ -52,6 +52,7 @@ mod products_guide;
 mod bundle;
 mod bundle_refused;
 mod bundle_rig;
+mod bundle_trial;
 
 // `bwmon boards` and bad board files.
 mod boards;

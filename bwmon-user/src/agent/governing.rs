@@ -8,6 +8,7 @@ use super::plan::{Plan, Summary};
 use super::reload::{Loader, Nudge};
 use super::steady::steady;
 use super::tail::Tail;
+use super::trial::Trial;
 use crate::board::Board;
 use crate::config::OnExit;
 use crate::governor::Governor;
@@ -180,7 +181,9 @@ fn to_the_top(plan: &Plan, actuator: &mut LiveActuator, governor: &Governor) {
 
 /// Starts the loader; it ends when it is told so.
 fn follow(plan: &Plan, hub: &Hub, nudges: Receiver<Nudge>, say: &Say) -> anyhow::Result<()> {
-    let loader = Loader::new(plan.choice.clone(), plan.reload.clone(), hub.clone(), say.clone());
+    let trial = Trial::new(plan.trials.clone(), say.clone());
+    let (choice, reload) = (plan.choice.clone(), plan.reload.clone());
+    let loader = Loader::new(choice, reload, hub.clone(), say.clone(), trial);
     Builder::new()
         .name("bwmon-loader".into())
         .stack_size(STACK)

@@ -15,12 +15,14 @@ mod steady;
 mod stopping;
 mod tail;
 mod thread_faults;
+mod trial;
 
 pub use control::{ControlPlan, GROUP};
 pub use metrics::MetricsPlan;
 pub use plan::{Heartbeat, Plan, Summary};
 pub use reload::{Choice, Choose, Reload};
 pub use stopping::stop_on_signals;
+pub use trial::Trials;
 
 use anyhow::{Context, anyhow};
 use control::Listening;

@@ -3,6 +3,7 @@
 use super::control::ControlPlan;
 use super::metrics::MetricsPlan;
 use super::reload::{Choice, Reload};
+use super::trial::Trials;
 use crate::board::Board;
 use crate::config::OnExit;
 use crate::live::{JournalPlan, Machine, Mode};
@@ -30,6 +31,8 @@ pub struct Plan {
     pub heartbeat: Option<Heartbeat>,
     /// How what is to run is chosen anew.
     pub reload: Reload,
+    /// How bundles on trial are followed; `None` for a run that leaves the store alone.
+    pub trials: Option<Trials>,
     /// Where to write the journal.
     pub journal: Option<JournalPlan>,
     /// Where the lock and the restore file are.

@@ -1,5 +1,6 @@
 //! `manifest.json`: the first file of a bundle, which names all others with size and digest.
 
+use super::canary::BundleCanary;
 use super::path;
 use super::version::Version;
 use crate::diag::Diagnostic;
@@ -80,6 +81,9 @@ pub struct Manifest {
     /// The versions of bwmon that it is for, `>=0.1`; any if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_bwmon: Option<String>,
+    /// How its policies are tried before they take over; at once if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<BundleCanary>,
     /// Its files, sorted by name.
     pub files: Vec<FileEntry>,
 }
@@ -150,6 +154,9 @@ impl Manifest {
         if let Some(range) = &self.requires_bwmon {
             KernelRange::parse(range)
                 .map_err(|_| format!("requires bwmon \"{range}\": write it as \">=0.1, <1\""))?;
+        }
+        if let Some(canary) = &self.canary {
+            canary.terms().map_err(|why| format!("its canary: {why}"))?;
         }
         if self.files.len() > MAX_FILES {
             return Err(format!("more than {MAX_FILES} files"));
@@ -224,6 +231,7 @@ mod tests {
             version: "1.0.0".into(),
             what: None,
             requires_bwmon: None,
+            canary: None,
             files,
         }
     }
@@ -234,7 +242,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let written = manifest(vec![entry("a/x", 1), entry("b", MAX_FILE)]);
+        let canary = BundleCanary { ms: 60_000, rule: Some("faults<=0".into()) };
+        let files = vec![entry("a/x", 1), entry("b", MAX_FILE)];
+        let written = Manifest { canary: Some(canary), ..manifest(files) };
         assert_eq!(Manifest::parse("f", &written.text().unwrap()).unwrap(), written);
     }
 
@@ -273,6 +283,9 @@ mod tests {
         }
         let said = fault(&Manifest { version: "one".into(), ..manifest(vec![]) });
         assert!(said.contains("no version"), "{said}");
+        let day = BundleCanary { ms: 86_400_001, rule: None };
+        let said = fault(&Manifest { canary: Some(day), ..manifest(vec![]) });
+        assert!(said.contains("write 1 to 86400000"), "{said}");
         let said = fault(&Manifest { requires_bwmon: Some("new".into()), ..manifest(vec![]) });
         assert!(said.contains(">=0.1, <1"), "{said}");
     }

@@ -5,6 +5,7 @@
 //! whole. Reading one touches nothing: whether it is accepted is decided in memory. Format and rules:
 //! docs/bundles.md.
 
+mod canary;
 pub mod check;
 mod contents;
 mod manifest;
@@ -17,6 +18,7 @@ pub(crate) mod testing;
 mod unpack;
 mod version;
 
+pub use canary::BundleCanary;
 pub use contents::{Bundle, product_name};
 pub use manifest::{
     FileEntry, MANIFEST, MAX_FILE, MAX_FILES, MAX_TOTAL, Manifest, Role, SCHEMA, name,

@@ -27,6 +27,7 @@ pub fn manifest(
         version: source.version.to_string(),
         what: source.what.clone(),
         requires_bwmon: source.requires_bwmon.clone(),
+        canary: source.canary.clone(),
         files: files.iter().map(entry).collect(),
     };
     manifest.check()?;

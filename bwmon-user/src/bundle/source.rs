@@ -1,5 +1,6 @@
 //! `bundle.toml`: what a bundle is to be made of.
 
+use super::canary::BundleCanary;
 use super::manifest::{Role, name};
 use super::path;
 use super::version::Version;
@@ -20,6 +21,8 @@ pub struct BundleSource {
     pub what: Option<String>,
     /// The versions of bwmon that it is for.
     pub requires_bwmon: Option<String>,
+    /// How its policies are tried before they take over.
+    pub canary: Option<BundleCanary>,
     /// Its files, relative to the folder of `bundle.toml`.
     pub files: BTreeMap<String, (Role, Place)>,
 }
@@ -44,6 +47,7 @@ struct Raw {
     #[serde(default)]
     extras: Vec<Spanned<String>>,
     requires: Option<Requires>,
+    canary: Option<Spanned<BundleCanary>>,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +82,9 @@ pub fn parse(file: &str, text: &str) -> Result<BundleSource, Diagnostic> {
             fault(bwmon.span().start, format!("\"{}\" is no range of versions", bwmon.get_ref()))
                 .help("write comparisons with commas between them, such as \">=0.1, <1\"")
         })?;
+    }
+    if let Some(canary) = &raw.canary {
+        canary.get_ref().terms().map_err(|why| fault(canary.span().start, why))?;
     }
     if raw.products.is_empty() {
         return Err(Diagnostic::new(file, "the bundle has no products")
@@ -115,6 +122,7 @@ pub fn parse(file: &str, text: &str) -> Result<BundleSource, Diagnostic> {
         version,
         what: raw.what.map(Spanned::into_inner),
         requires_bwmon: raw.requires.map(|requires| requires.bwmon.into_inner()),
+        canary: raw.canary.map(Spanned::into_inner),
         files,
     })
 }
@@ -133,6 +141,9 @@ specs = ["policies/room.spec.toml"]
 traces = ["traces/idle.jsonl"]
 [requires]
 bwmon = ">=0.1"
+[canary]
+ms = 60_000
+rule = "faults<=0"
 "#;
 
     #[test]
@@ -151,6 +162,8 @@ bwmon = ">=0.1"
         );
         assert_eq!(source.version.to_string(), "1.0.0");
         assert_eq!(source.requires_bwmon.as_deref(), Some(">=0.1"));
+        let (ms, rule) = source.canary.unwrap().terms().unwrap();
+        assert_eq!((ms, rule.to_string().as_str()), (60_000, "faults<=0"));
     }
 
     #[test]
@@ -166,6 +179,9 @@ bwmon = ">=0.1"
             ("\"acme.toml\"", "\"acme.txt\"", &["a product ends in .toml"]),
             ("traces/idle.jsonl", "acme.toml", &["listed twice", "8:11"]),
             (">=0.1", "new", &["no range of versions", "10:9"]),
+            ("60_000", "0", &["a canary of 0 ms: write 1 to 86400000"]),
+            ("faults<", "falts<", &["falts", "faults"]),
+            ("ms = 60_000\n", "", &["missing field `ms`"]),
             ("schema = 1\n", "", &["missing field `schema`"]),
             ("Acme tablets", "a\\u001b[31m", &["one plain line"]),
         ] {

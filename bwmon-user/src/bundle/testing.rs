@@ -29,6 +29,7 @@ pub(crate) fn manifest(files: &BTreeMap<String, Vec<u8>>) -> Manifest {
         version: "1.0.0".into(),
         what: None,
         requires_bwmon: None,
+        canary: None,
         files: files.iter().map(entry).collect(),
     }
 }

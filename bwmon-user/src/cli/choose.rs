@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::decide::{Rails, Unvoted};
 use crate::journal::ProductRecord;
 use crate::live::Root;
+use crate::live::bundles::{Id, Store};
 use crate::policy::PolicySpec;
 use crate::product::{
     Catalog, DEFAULT_POLICY, EffectiveDomain, Fit, Given, GivenLimit, LimitKey, Limits,
@@ -136,6 +137,11 @@ impl ChoiceArgs {
         self.search.folders(root).into_iter().chain(files).collect()
     }
 
+    /// The store of installed bundles.
+    pub(super) fn store(&self, root: &Root) -> Store {
+        self.search.store(root)
+    }
+
     /// The product for the machine of `facts`: the one that is asked for, else the one that fits,
     /// unless a policy is asked for.
     pub(super) fn pick(&self, root: &Root, facts: &MachineFacts) -> anyhow::Result<Picked> {
@@ -244,6 +250,11 @@ impl Picked {
     pub(super) fn period_us(&self) -> Option<u64> {
         let period = self.product.as_ref()?.period_us.as_ref()?;
         u64::try_from(period.value).ok()
+    }
+
+    /// The bundle that the product came in.
+    pub(super) fn bundle(&self) -> Option<Id> {
+        self.catalog.bundle_of(self.product.as_ref()?).cloned().map(Id::from)
     }
 
     fn record(&self, product: &Product) -> ProductRecord {

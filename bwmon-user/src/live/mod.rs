@@ -67,7 +67,7 @@ pub use journal_parts::open_journal;
 pub use lock::{AgentLock, LockError};
 pub use machine::Machine;
 pub use registers::MappedRegisters;
-pub use restore::{DEFAULT_STATE_DIR, Item, RestoreError, RestoreFile};
+pub use restore::{DEFAULT_STATE_DIR, Item, RestoreError, RestoreFile, boot_id};
 pub use root::Root;
 pub use source::{LiveMonitor, LiveSource};
 pub use spec_folder::SpecFolder;

@@ -363,7 +363,8 @@ fn put_back(root: &Root, item: &Item) -> io::Result<String> {
     }
 }
 
-fn boot_id(root: &Root) -> String {
+/// Which boot this is; empty where /proc does not say.
+pub fn boot_id(root: &Root) -> String {
     read_line(&root.path("/proc/sys/kernel/random/boot_id")).unwrap_or_default()
 }
 

@@ -4,6 +4,7 @@ use super::stamp::Stamp;
 use crate::command::Terms;
 use crate::decide::Rails;
 use crate::journal::ProductRecord;
+use crate::live::bundles::Id;
 use crate::policy::PolicySpec;
 use crate::policy::canary::Rule;
 use crate::policy::script::Source;
@@ -40,6 +41,11 @@ impl Choice {
 
     pub(super) fn terms(&self) -> Terms {
         Terms { rails: self.rails.clone(), product: self.product.clone() }
+    }
+
+    /// The bundle that its product came in.
+    pub(in crate::agent) fn bundle(&self) -> Option<Id> {
+        self.product.as_ref()?.bundle.clone().map(Id::from)
     }
 
     /// What the policy is called.

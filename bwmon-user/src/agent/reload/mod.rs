@@ -10,11 +10,12 @@ pub use choice::{Choice, Choose};
 use super::Say;
 use super::hub::{Answered, Hub};
 use super::notify;
+use super::trial::Trial;
 use crate::board::Board;
 use crate::command::{Command, Replacement};
 use crate::journal::Note;
 use crate::policy::PolicySpec;
-use crate::policy::canary::Rule;
+use crate::policy::canary::{CanaryEnd, Rule};
 use crate::policy::script::digest;
 use stamp::Stamp;
 use std::sync::Arc;
@@ -71,13 +72,15 @@ pub(super) struct Loader {
     refused: Option<Choice>,
     /// A client's policy runs; the files are not followed until somebody asks for them.
     brought: bool,
+    /// How the bundle does that `current` came in.
+    trial: Trial,
     taken: Vec<Option<Stamp>>,
     pending: Option<Vec<Option<Stamp>>>,
 }
 
 impl Loader {
     /// A loader for an agent that starts with `first`.
-    pub(super) fn new(first: Choice, reload: Reload, hub: Hub, say: Say) -> Self {
+    pub(super) fn new(first: Choice, reload: Reload, hub: Hub, say: Say, trial: Trial) -> Self {
         let Reload { choose, watch } = reload;
         Self {
             choose,
@@ -90,13 +93,16 @@ impl Loader {
             before: None,
             refused: None,
             brought: false,
+            trial,
             pending: None,
         }
     }
 
     /// Looks until it is told that this is the end.
     pub(super) fn follow(mut self, nudges: &Receiver<Nudge>) {
+        self.trial.begins(&self.current, false);
         loop {
+            self.trial.look();
             match nudges.recv_timeout(LOOK_EVERY) {
                 Ok(Nudge::Hangup) => drop(self.asked()),
                 Ok(Nudge::Reload(reply)) => {
@@ -200,9 +206,8 @@ impl Loader {
         let passed = match self.check(&choice) {
             Ok(passed) => passed,
             Err((name, why)) => {
-                self.refused = Some(choice);
                 let why = format!("{name} is refused; the policy stays as it is\n{why:#}");
-                return self.refuse(why);
+                return self.refuse_choice(choice, why);
             }
         };
         passed.iter().for_each(|line| (self.say)(line));
@@ -217,14 +222,15 @@ impl Loader {
                 let before = std::mem::replace(&mut self.current, choice);
                 // A canary after a canary: what runs is still what ran before the first.
                 self.before = on_trial.then(|| self.before.take().unwrap_or(before));
+                self.trial.begins(&self.current, on_trial);
                 self.refused = None;
                 let answer = Ok(what);
                 self.hub.reloaded(&answer);
                 answer
             }
             Err(why) => {
-                self.refused = Some(choice);
-                self.refuse(format!("the new policy cannot be made; the old one stays\n{why}"))
+                let why = format!("the new policy cannot be made; the old one stays\n{why}");
+                self.refuse_choice(choice, why)
             }
         }
     }
@@ -244,6 +250,17 @@ impl Loader {
         Ok(passed)
     }
 
+    /// What a bundle brings is refused for good: the store goes back to what runs.
+    fn refuse_choice(&mut self, choice: Choice, why: String) -> Answered {
+        let answer = self.refuse(why.clone());
+        if choice.bundle() != self.current.bundle() {
+            let first = why.lines().last().unwrap_or_default();
+            self.trial.dropped(&choice, first);
+        }
+        self.refused = Some(choice);
+        answer
+    }
+
     fn refuse(&self, why: String) -> Answered {
         (self.say)(&why);
         let answer = Err(why);
@@ -251,13 +268,45 @@ impl Loader {
         answer
     }
 
-    /// The end of a trial.
+    /// What the loop did by itself.
     fn noted(&mut self, note: &Note) {
-        let Note::CanaryEnd(end) = note else { return };
+        match note {
+            Note::CanaryEnd(end) => self.canary_ended(end),
+            // Who is demoted is what governs; a canary has its own faults.
+            Note::Demoted { domain, fault } => {
+                let why = format!("its policy was demoted on domain {domain}: {fault}");
+                if self.trial.demoted(&why) {
+                    self.go_back();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The end of a canary.
+    fn canary_ended(&mut self, end: &CanaryEnd) {
         let Some(before) = self.before.take() else { return };
-        if !end.promoted {
-            let dropped = std::mem::replace(&mut self.current, before);
-            self.refused = Some(dropped);
+        if end.promoted {
+            self.trial.takes_over();
+            return;
+        }
+        let dropped = std::mem::replace(&mut self.current, before);
+        if dropped.bundle() != self.current.bundle() {
+            let why = end.failed.as_deref().unwrap_or("no reason is known");
+            self.trial.dropped(&dropped, &format!("its canary was dropped: {why}"));
+            self.trial.begins(&self.current, false);
+        }
+        self.refused = Some(dropped);
+    }
+
+    /// A bundle was given up while it governed: what the files say now takes over, at once.
+    fn go_back(&mut self) {
+        match self.choose.again() {
+            Ok(choice) => {
+                self.taken = choice.stamps();
+                drop(self.offer(Choice { canary: None, ..choice }));
+            }
+            Err(why) => drop(self.refuse(nothing_taken(&why))),
         }
     }
 }

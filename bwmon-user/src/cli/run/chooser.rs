@@ -65,7 +65,7 @@ pub(super) fn choice(
         policy: fitted.spec,
         rails: fitted.rails,
         product: fitted.record,
-        canary: settled.canary.clone(),
+        canary: super::bundles::canary(settled, picked, args)?,
         watched,
         notes: picked.notes.iter().cloned().chain(fitted.notes).collect(),
     })

@@ -1,5 +1,6 @@
 //! `bwmon run`.
 
+mod bundles;
 mod chooser;
 mod report;
 mod settled;
@@ -75,6 +76,11 @@ pub(super) struct Args {
     no_watch: bool,
     #[command(flatten)]
     canary: common::CanaryArgs,
+    /// A bundle that governed for so long without a demotion has proven itself; until then it is
+    /// given up for the one before when its policy is demoted
+    #[arg(long, value_name = "MS", default_value_t = 300_000,
+        value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    prove_after_ms: u64,
     /// Write the journal to this file
     #[arg(long, value_name = "FILE")]
     journal: Option<String>,
@@ -146,7 +152,7 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     settled.notes.iter().for_each(|note| say(&format!("bwmon: {note}")));
     let machine = Machine::new(Root::at(&args.root));
     let mode = settled.mode;
-    let picked = settled.choice.pick(machine.root(), &machine.facts())?;
+    let picked = bundles::pick(&settled, &machine)?;
     let board = Arc::new(match (&settled.board, picked.board()) {
         (Some(name), _) => common::board(name)?,
         (None, Some(board)) => board?,
@@ -167,11 +173,13 @@ pub(super) fn main(args: Args) -> anyhow::Result<Answer> {
     let chooser =
         Chooser { args: args.clone(), machine: machine.clone(), board: board.clone(), period_us };
     let heartbeat_ms = settled.heartbeat_ms;
+    let trials = bundles::trials(&settled, &machine, &args);
     let plan = Plan {
         machine,
         board,
         choice,
         reload: Reload { choose: chooser.into(), watch: settled.watch },
+        trials,
         mode,
         period: Nanos(period_us * Nanos::PER_US),
         ticks,

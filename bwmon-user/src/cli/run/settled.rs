@@ -26,6 +26,9 @@ pub(super) struct Settled {
     pub(super) heartbeat_ms: u64,
     pub(super) watch: bool,
     pub(super) on_exit: OnExit,
+    /// Of the command line: it goes over what a bundle says.
+    pub(super) asked_canary: Option<(u64, Rule)>,
+    /// Of the configuration: where a bundle says nothing.
     pub(super) canary: Option<(u64, Rule)>,
     pub(super) journal: Option<JournalPlan>,
     pub(super) state_dir: PathBuf,
@@ -75,7 +78,8 @@ impl Settled {
             heartbeat_ms: args.heartbeat_ms.or(config.heartbeat_ms).unwrap_or(DEFAULT_HEARTBEAT_MS),
             watch: !args.no_watch && config.watch.unwrap_or(true),
             on_exit: args.on_exit.map(OnExit::from).or(config.on_exit).unwrap_or_default(),
-            canary: args.canary.wanted().or(config.canary),
+            asked_canary: args.canary.wanted(),
+            canary: config.canary,
             journal,
             state_dir,
             control,

@@ -1,0 +1,70 @@
+//! What the installed bundle means for a run.
+
+use super::{Args, Settled};
+use crate::agent::Trials;
+use crate::cli::choose::Picked;
+use crate::cli::output::say;
+use crate::live::bundles::Started;
+use crate::live::{Machine, Mode, Root, boot_id};
+use crate::policy::canary::Rule;
+use std::time::Duration;
+
+/// Bundles that are tried at one start; each of them is another one.
+const TRIES: usize = 4;
+
+/// What is to run. A bundle that governs is noted as started; one during which the machine rebooted
+/// too often is left for the one before.
+pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picked> {
+    let root = machine.root();
+    let mut picked = settled.choice.pick(root, &machine.facts())?;
+    for _ in 0..TRIES {
+        if settled.mode != Mode::Govern || picked.bundle().is_none() {
+            break;
+        }
+        match settled.choice.store(root).started(&boot_id(root)) {
+            Ok(Started::RolledBack(rolled)) => {
+                let to = rolled.to.map_or_else(|| "no bundle".into(), |to| to.title());
+                let (from, why) = (rolled.from.title(), rolled.why);
+                say(&format!("bwmon: bundle {from} is not tried again: {why}; back to {to}"));
+                picked = settled.choice.pick(root, &machine.facts())?;
+            }
+            Ok(_) => break,
+            // A read-only system governs all the same.
+            Err(error) => {
+                say(&format!("bwmon: warning: it is not noted that the bundle runs: {error}"));
+                break;
+            }
+        }
+    }
+    Ok(picked)
+}
+
+/// How changed policies are tried first: as the command line says, else as the bundle of `picked`
+/// does, else as the configuration does.
+pub(super) fn canary(
+    settled: &Settled,
+    picked: &Picked,
+    args: &Args,
+) -> anyhow::Result<Option<(u64, Rule)>> {
+    if settled.asked_canary.is_some() {
+        return Ok(settled.asked_canary.clone());
+    }
+    if let Some(id) = picked.bundle()
+        && let Some(current) = settled.choice.store(&Root::at(&args.root)).current()?
+        && current.id == id
+        && let Some(canary) = current.bundle.manifest.canary
+    {
+        return canary.terms().map(Some).map_err(anyhow::Error::msg);
+    }
+    Ok(settled.canary.clone())
+}
+
+/// How bundles on trial are followed, in a run that governs.
+pub(super) fn trials(settled: &Settled, machine: &Machine, args: &Args) -> Option<Trials> {
+    let root = machine.root();
+    (settled.mode == Mode::Govern).then(|| Trials {
+        store: settled.choice.store(root),
+        boot_id: boot_id(root),
+        proven_after: Duration::from_millis(args.prove_after_ms),
+    })
+}
