@@ -30,6 +30,8 @@ pub(crate) fn build(ctx: &Ctx, arch: Arch, release: &Release) -> Result<PathBuf>
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env("BWMON_PROBES_OBJECT", probes)
         .env("BWMON_COMMIT", &release.commit)
+        // Keys of ahash's tables (through rhai) are drawn when it is built, unless they have a seed.
+        .env("CONST_RANDOM_SEED", "bwmon")
         .env_remove("RUSTFLAGS");
     if arch != Arch::here()? {
         if !on_path(arch.cross_linker()) {
