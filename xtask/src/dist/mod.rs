@@ -27,10 +27,12 @@ pub(crate) struct Args {
     /// The architecture, or all of them.
     #[arg(long, value_enum, default_value = "all")]
     arch: Which,
-    /// Build everything twice in different folders and compare the bytes, then try the package on a
-    /// clean Debian machine.
+    /// Build everything twice in different folders and compare the bytes, and as --trial.
     #[arg(long)]
     check: bool,
+    /// Try the package on a clean Debian machine.
+    #[arg(long)]
+    trial: bool,
 }
 
 /// A package, for one machine.
@@ -53,6 +55,8 @@ pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     }
     if args.check {
         twice::compare(ctx, args.arch, &release, &made)?;
+    }
+    if args.check || args.trial {
         match made.iter().find(|package| Arch::here().is_ok_and(|here| package.arch == here)) {
             Some(native) => trial::hold(ctx, native, &release, ci())?,
             None => {

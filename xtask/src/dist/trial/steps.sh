@@ -15,6 +15,15 @@ step() {
     fi
     printf 'ok: %s\n' "$sentence"
 }
+# As step, if $1 holds: what it needs of the machine below this one. $2 says so.
+step_where() {
+    if eval "$1"; then
+        shift 2
+        step "$@"
+    else
+        printf 'skipped: %s: %s\n' "$3" "$2"
+    fi
+}
 holds() { eval "$1"; }
 # At most ten seconds.
 soon() {
@@ -79,9 +88,13 @@ for path in /sys/devices/platform/soc /sys/bus/platform/drivers /run/bwmon /var/
     /var/log/bwmon /etc/bwmon; do
     step "$path is written" mounted $path rw
 done
-step "no page is waited for: memory is locked without a capability" holds '
+# CAP_SYS_RESOURCE is the capability with the number 24.
+may_raise='[ $((0x$(sed -n "s/^CapEff:[^0-9a-f]*//p" /proc/1/status) >> 24 & 1)) = 1 ]'
+step_where "$may_raise" "root may not raise limits here (CAP_SYS_RESOURCE)" \
+    "no page is waited for: memory is locked without a capability" holds '
     [ "$(sed -n "s/^VmLck:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$(pid)/status)" -gt 0 ]'
-step "the governing thread is nice without a capability" holds '
+step_where "$may_raise" "root may not raise limits here (CAP_SYS_RESOURCE)" \
+    "the governing thread is nice without a capability" holds '
     cat /proc/$(pid)/task/*/stat | sed "s/.*) //" | cut -d" " -f17 | grep -qx -- -10'
 step "its socket is root'\''s and the group'\''s" holds '
     [ "$(stat -c %a:%U:%G /run/bwmon/control.sock)" = 660:root:bwmon ]'
