@@ -77,6 +77,15 @@ fn every_verb_has_a_page_and_a_completion() {
         count += 1;
     }
     assert!(count >= 12, "{count}");
+    let concepts = fs::read_to_string(format!("{out}/bwmon.7")).unwrap();
+    assert!(
+        concepts.starts_with(&format!(".TH BWMON 7 \"\" \"bwmon {}\"", env!("CARGO_PKG_VERSION")))
+    );
+    // Every page of ours that it points to is there.
+    for part in concepts.split("bwmon\\-").skip(1) {
+        let verb = part.split(' ').next().unwrap();
+        assert!(fs::exists(format!("{out}/bwmon-{verb}.1")).unwrap(), "{verb}");
+    }
     let page = good(&["man"]).stdout;
     assert!(page.contains("bwmon") && page.contains(".SH SUBCOMMANDS"), "{page}");
     assert!(bad(2, &["completions", "tcsh"]).contains("bash"));

@@ -80,6 +80,11 @@ mod reload;
 
 // A running agent and its clients: `status`, `pause`, `hold`, `policy use`, `journal tail`.
 mod control;
+mod served;
+
+// What a running agent lets see: `bwmon top` on a terminal and without one, metrics.
+mod seeing;
+mod terminal;
 
 // The agent as a service: what the manager hears, configuration files, what stays at the end.
 mod service;
@@ -96,6 +101,10 @@ mod command_line;
 // Experiments on a machine: a fake tree, real commands, agents of the built binary, a fake ssh.
 mod machine_rig;
 mod machine_rig_trouble;
+
+// Every command line in README.md and docs/ is run.
+mod documented;
+mod documented_scene;
 
 // What the project asks of its own tree: lints inherited, purity, file sizes.
 mod workspace;
