@@ -3,13 +3,14 @@
 use crate::build_ebpf::build_ebpf;
 use crate::check::check;
 use crate::ctx::{Ctx, cargo};
+use crate::dist;
 use crate::tools::needs;
 use crate::vm;
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 
-/// Lints, unit, property and command-line tests, the probes on this machine's kernel, and the
-/// virtual machine. What cannot run here says why; in CI (`CI=true`) that is a failure.
+/// Lints, unit, property and command-line tests, the probes on this machine's kernel, a package's life
+/// on a clean Debian machine, and the virtual machine. What cannot run here says why; in CI (`CI=true`) that is a failure.
 ///
 /// # Errors
 /// What failed, or what could not run in CI.
@@ -34,6 +35,7 @@ pub(crate) fn test(ctx: &Ctx, without_vm: bool) -> Result<()> {
     // The one feature that is off by default.
     let parquet = ["test", "--quiet", "-p", "bwmon-user", "--features", "parquet", "--lib"];
     cargo_step(ctx, &[&parquet[..], &["report::parquet"]].concat())?;
+    dist::trial(ctx)?;
     if without_vm {
         if ci {
             bail!("--without-vm leaves tests out, and CI skips nothing");

@@ -10,14 +10,26 @@ use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
+/// How much time building may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As it is shipped.
+    Shipped,
+    /// Hardly optimised, for a trial of everything but speed.
+    Trial,
+}
+
 /// Builds it for `arch`. This machine's own architecture takes the toolchain's standard library, the
 /// other one builds it from its sources: no second toolchain is needed.
 ///
 /// # Errors
 /// When something is missing, or it does not build.
-pub(crate) fn build(ctx: &Ctx, arch: Arch, release: &Release) -> Result<PathBuf> {
+pub(crate) fn build(ctx: &Ctx, arch: Arch, release: &Release, effort: Effort) -> Result<PathBuf> {
     let probes = build_ebpf(ctx).context("a package without probes is none")?;
-    let build = ctx.target_dir.join("static");
+    let build = ctx.target_dir.join(match effort {
+        Effort::Shipped => "static",
+        Effort::Trial => "static/trial",
+    });
     let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned()];
     flags.extend(remap::flags(ctx)?);
     let mut command = Command::new(cargo());
@@ -33,6 +45,12 @@ pub(crate) fn build(ctx: &Ctx, arch: Arch, release: &Release) -> Result<PathBuf>
         // Keys of ahash's tables (through rhai) are drawn when it is built, unless they have a seed.
         .env("CONST_RANDOM_SEED", "bwmon")
         .env_remove("RUSTFLAGS");
+    if effort == Effort::Trial {
+        command
+            .env("CARGO_PROFILE_DIST_LTO", "off")
+            .env("CARGO_PROFILE_DIST_OPT_LEVEL", "1")
+            .env("CARGO_PROFILE_DIST_CODEGEN_UNITS", "16");
+    }
     if arch != Arch::here()? {
         if !on_path(arch.cross_linker()) {
             needs::ensure(&needs::CROSS)?;

@@ -13,13 +13,15 @@ mod trial;
 mod twice;
 
 use crate::ctx::Ctx;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use arch::{Arch, Which};
+use binary::Effort;
 use payload::Payload;
 use release::Release;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
+use trial::Held;
 
 /// What to make.
 #[derive(clap::Args)]
@@ -49,7 +51,7 @@ struct Made {
 /// When something does not build or a check fails.
 pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     let release = Release::of(ctx)?;
-    let made = make(ctx, &args.arch.archs()?, &release)?;
+    let made = make(ctx, &args.arch.archs()?, &release, Effort::Shipped)?;
     for package in &made {
         println!("{}\n{}", package.deb.display(), package.tarball.display());
     }
@@ -58,29 +60,57 @@ pub(crate) fn run(ctx: &Ctx, args: &Args) -> Result<()> {
     }
     if args.check || args.trial {
         match made.iter().find(|package| Arch::here().is_ok_and(|here| package.arch == here)) {
-            Some(native) => trial::hold(ctx, native, &release, ci())?,
+            Some(native) => match trial::hold(ctx, native, &release)? {
+                Held::Steps(steps) => println!("{}", held(steps)),
+                Held::Skipped(why) => bail!("the package cannot be tried here: {why}"),
+            },
             None => {
-                println!("skipped: the package on a clean Debian machine: another architecture")
+                println!("skipped: the package on a clean Debian machine: another architecture");
             }
         }
     }
     Ok(())
 }
 
-fn ci() -> bool {
-    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+fn held(steps: usize) -> String {
+    format!("dist: {steps} steps of a package's life held on a clean Debian machine")
 }
 
-/// Builds and packs for `archs`, into `<target>/dist`.
-fn make(ctx: &Ctx, archs: &[Arch], release: &Release) -> Result<Vec<Made>> {
-    let out = ctx.target_dir.join("dist");
+/// As `cargo xtask dist --trial`, with a program that is built in less time. Where a machine cannot be
+/// had, that is said.
+///
+/// # Errors
+/// When something does not build, or a step of the trial does not hold.
+pub(crate) fn trial(ctx: &Ctx) -> Result<()> {
+    let held = match trial::possible(ctx) {
+        Some(why) => Held::Skipped(why),
+        None => {
+            let release = Release::of(ctx)?;
+            let made = make(ctx, &[Arch::here()?], &release, Effort::Trial)?;
+            let package = made.first().context("no package was made")?;
+            trial::hold(ctx, package, &release)?
+        }
+    };
+    match held {
+        Held::Steps(steps) => println!("{}", self::held(steps)),
+        Held::Skipped(why) => println!("skipped: the package on a clean Debian machine: {why}"),
+    }
+    Ok(())
+}
+
+/// Builds and packs for `archs`, into `<target>/dist`, or beside the trial's machine.
+fn make(ctx: &Ctx, archs: &[Arch], release: &Release, effort: Effort) -> Result<Vec<Made>> {
+    let out = ctx.target_dir.join(match effort {
+        Effort::Shipped => "dist",
+        Effort::Trial => "dist/trial/packages",
+    });
     fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
     let here = Arch::here()?;
-    let native = binary::build(ctx, here, release)?;
+    let native = binary::build(ctx, here, release, effort)?;
     let mut made = Vec::new();
     for arch in archs.iter().copied() {
         let program =
-            if arch == here { native.clone() } else { binary::build(ctx, arch, release)? };
+            if arch == here { native.clone() } else { binary::build(ctx, arch, release, effort)? };
         let payload = content::payload(ctx, &program, &native, release, arch)?;
         sanity::check(ctx, &payload, arch)?;
         made.push(pack(ctx, &out, payload, release, arch)?);

@@ -1,6 +1,7 @@
 //! The same bytes again: built from a copy of the tree in another folder.
 
 use super::arch::Which;
+use super::binary::Effort;
 use super::release::Release;
 use super::{Made, make};
 use crate::ctx::Ctx;
@@ -21,7 +22,7 @@ pub(super) fn compare(ctx: &Ctx, which: Which, release: &Release, made: &[Made])
     }
     copy_tree(&ctx.root, &other)?;
     eprintln!("dist: building again in {}", other.display());
-    let again = make(&ctx.elsewhere(other.clone()), &which.archs()?, release)?;
+    let again = make(&ctx.elsewhere(other.clone()), &which.archs()?, release, Effort::Shipped)?;
     for (first, second) in made.iter().zip(&again) {
         for (one, two) in [(&first.deb, &second.deb), (&first.tarball, &second.tarball)] {
             same(one, two)?;

@@ -10,44 +10,54 @@ use super::{Made, write};
 use crate::ctx::Ctx;
 use crate::tools::needs;
 use crate::tools::process::on_path;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use machine::Machine;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const BOARD: &str = include_str!("board.toml");
 const BOOT: &str = include_str!("boot.sh");
 const STEPS: &str = include_str!("steps.sh");
 
-/// Why a trial cannot be held here, if it cannot.
-fn obstacle() -> Option<String> {
+/// What became of a trial.
+pub(super) enum Held {
+    /// So many steps held.
+    Steps(usize),
+    /// There is no machine to hold it on.
+    Skipped(String),
+}
+
+/// Why a trial cannot be held here, as far as that can be told before a package is made.
+pub(super) fn possible(ctx: &Ctx) -> Option<String> {
     if !needs::is_root() {
         return Some("it makes namespaces and a Debian root, which root alone may".to_owned());
     }
-    let lacking = ["unshare", "nsenter"].into_iter().find(|program| !on_path(program))?;
-    Some(format!("there is no {lacking} (util-linux)"))
+    if let Some(lacking) = ["unshare", "nsenter"].into_iter().find(|program| !on_path(program)) {
+        return Some(format!("there is no {lacking} (util-linux)"));
+    }
+    root::fresh(&dir(ctx)).err().map(|error| format!("{error:#}"))
 }
 
-/// Holds the trial of `made`, which is for this machine; what does not hold is an error. Where it
-/// cannot be held, that is said, and in CI it is an error too.
+fn dir(ctx: &Ctx) -> PathBuf {
+    ctx.target_dir.join("dist/trial")
+}
+
+/// Holds the trial of `made`, which is for this machine.
 ///
 /// # Errors
 /// The first step that does not hold, with what was said.
-pub(super) fn hold(ctx: &Ctx, made: &Made, release: &Release, ci: bool) -> Result<()> {
-    if let Some(why) = obstacle() {
-        if ci {
-            bail!("the package cannot be tried: {why}; CI skips nothing");
-        }
-        println!("skipped: the package in a clean Debian root: {why}");
-        return Ok(());
+pub(super) fn hold(ctx: &Ctx, made: &Made, release: &Release) -> Result<Held> {
+    if let Some(why) = possible(ctx) {
+        return Ok(Held::Skipped(why));
     }
-    let dir = ctx.target_dir.join("dist/trial");
-    let root = root::fresh(&dir)?;
+    let root = root::path(&dir(ctx));
     furnish(ctx, &root, made, release)?;
-    let machine = Machine::boot(&dir, &root)?;
+    let machine = match Machine::boot(&dir(ctx), &root) {
+        Ok(machine) => machine,
+        Err(error) => return Ok(Held::Skipped(format!("{error:#}"))),
+    };
     let steps = machine.run("/trial/steps.sh").context("the package's trial")?;
-    println!("dist: {} steps of a package's life held on a clean Debian machine", steps.held());
-    Ok(())
+    Ok(Held::Steps(steps.held()))
 }
 
 /// Puts the packages and the board into the machine. The second package is a later version with

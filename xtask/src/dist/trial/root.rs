@@ -15,19 +15,23 @@ const INCLUDED: &str = "systemd";
 ///
 /// # Errors
 /// When the machine's Debian archive is not known, or debootstrap fails.
-pub(super) fn fresh(dir: &Path) -> Result<PathBuf> {
+pub(super) fn fresh(dir: &Path) -> Result<()> {
     let archive = machine_archive()?;
     let clean = dir.join(format!("clean-{}", archive.release));
     if !clean.is_dir() {
         needs::ensure(&needs::CLEAN_ROOT)?;
         make(&clean, &archive.release, archive.uri())?;
     }
-    let root = dir.join("root");
+    let root = path(dir);
     if root.exists() {
         fs::remove_dir_all(&root).with_context(|| format!("remove {}", root.display()))?;
     }
-    Command::new("cp").arg("-a").arg("--reflink=auto").arg(&clean).arg(&root).run()?;
-    Ok(root)
+    Command::new("cp").arg("-a").arg("--reflink=auto").arg(&clean).arg(&root).run()
+}
+
+/// Where that root is.
+pub(super) fn path(dir: &Path) -> PathBuf {
+    dir.join("root")
 }
 
 fn make(clean: &Path, release: &str, uri: &str) -> Result<()> {
