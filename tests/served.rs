@@ -28,14 +28,21 @@ impl Served {
         let stderr = fs::File::create(said).unwrap();
         let board = at(&tree.folder, "board.toml");
         let journal = at(&tree.folder, "journal");
-        let args = ["run", "--board", &board, "--period-us", "4500", "--journal", &journal];
-        let mut command = tree.command(&args);
+        let mut command = tree.command(&["run", "--board", &board, "--journal", &journal]);
+        if !more.contains(&"--period-us") {
+            command.args(["--period-us", "4500"]);
+        }
         command.args(["--policy", &policy]).args(more).stdout(Stdio::null()).stderr(stderr);
         let agent = Some(Agent::of(command.spawn().unwrap()));
         let served = Self { tree, agent };
         wait_for("the socket", || served.path().exists());
         served.tree.wait_for_journal("\"applied\"");
         served
+    }
+
+    /// The agent's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.agent.as_ref().unwrap().id()
     }
 
     pub(crate) fn path(&self) -> std::path::PathBuf {

@@ -89,8 +89,12 @@ mod terminal;
 // The agent as a service: what the manager hears, configuration files, what stays at the end.
 mod service;
 
+// What lasts: memory, files and journals of an agent that has run for a while.
+mod lasting;
+
 // `bwmon experiment` on the model: runs, shards, resume, reports, comparisons, search.
 mod experiment;
+mod report_picture;
 
 // `bwmon export` of journals, completions, manual pages.
 mod export;
