@@ -82,33 +82,74 @@ fn has_verb(help: &str, verb: &str) -> bool {
     after.lines().any(|line| line.trim_start().split(' ').next() == Some(verb))
 }
 
+/// What `words`, a command line without its program, names and the help does not.
+fn unknown(words: &[String], known: &mut BTreeMap<String, String>) -> Vec<String> {
+    let mut verbs: Vec<&str> = Vec::new();
+    let mut words = words.iter().map(|word| word.trim_matches(['[', ']'])).peekable();
+    while let Some(verb) = words.peek().copied() {
+        if !has_verb(&help(&verbs, known), verb) {
+            break;
+        }
+        verbs.push(verb);
+        words.next();
+    }
+    if verbs.is_empty() {
+        return vec![format!("bwmon {:?} is no verb", words.peek())];
+    }
+    let text = help(&verbs, known);
+    words
+        // What a command of somebody else's takes is theirs.
+        .take_while(|word| *word != "--" && *word != ">" && *word != "|")
+        .filter(|word| word.starts_with("--"))
+        .filter_map(|flag| flag.split('=').next())
+        .filter(|flag| !text.contains(flag))
+        .map(|flag| format!("bwmon {} has no {flag}", verbs.join(" ")))
+        .collect()
+}
+
 #[test]
 fn every_verb_and_flag_that_the_pages_name_is_in_the_help() {
     let (mut known, mut faults, mut count) = (BTreeMap::new(), Vec::new(), 0);
     for (name, text) in pages() {
         for words in mentions(&text) {
             count += 1;
-            let mut verbs: Vec<&str> = Vec::new();
-            let mut words = words.iter().map(|word| word.trim_matches(['[', ']'])).peekable();
-            while let Some(verb) = words.peek().copied() {
-                if !has_verb(&help(&verbs, &mut known), verb) {
-                    break;
-                }
-                verbs.push(verb);
-                words.next();
-            }
-            if verbs.is_empty() {
-                faults.push(format!("{name}: bwmon {:?} is no verb", words.peek()));
-            }
-            let text = help(&verbs, &mut known);
-            for flag in words.filter(|word| word.starts_with("--")) {
-                let flag = flag.split('=').next().unwrap();
-                if !text.contains(flag) {
-                    faults.push(format!("{name}: bwmon {} has no {flag}", verbs.join(" ")));
-                }
-            }
+            let wrong = unknown(&words, &mut known);
+            faults.extend(wrong.into_iter().map(|what| format!("{name}: {what}")));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(count > 80, "{count} are found");
+}
+
+/// The examples at the end of the help of a verb and of its own verbs; manual pages are made of them.
+fn examples(verbs: &[String], known: &mut BTreeMap<String, String>, found: &mut Vec<Line>) {
+    let place: Vec<&str> = verbs.iter().map(String::as_str).collect();
+    let text = help(&place, known);
+    for line in text.lines().filter_map(|line| line.strip_prefix("  bwmon ")) {
+        let line = line.split("  ").next().unwrap();
+        let each = line.split(" && bwmon ");
+        found.extend(each.map(|one| Line { place: verbs.join(" "), text: one.to_owned() }));
+    }
+    let commands = text.split("Commands:\n").nth(1).unwrap_or_default();
+    let own = commands.lines().take_while(|line| line.starts_with("  "));
+    let own = own
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    for verb in own.filter(|verb| *verb != "help") {
+        examples(&[verbs, &[verb.to_owned()]].concat(), known, found);
+    }
+}
+
+#[test]
+fn every_example_in_the_help_and_the_manual_names_what_is_there() {
+    let (mut known, mut found) = (BTreeMap::new(), Vec::new());
+    examples(&[], &mut known, &mut found);
+    assert!(found.len() > 80, "{} are found", found.len());
+    let mut faults = Vec::new();
+    for line in &found {
+        let words = shlex::split(&line.text).unwrap();
+        let wrong = unknown(&words, &mut known);
+        faults.extend(wrong.into_iter().map(|what| format!("{}: {what}", line.place)));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
