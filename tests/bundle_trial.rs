@@ -1,7 +1,7 @@
 //! Bundles on trial: proven by time, given up by reboots, a dropped canary or a demotion.
 
 use crate::bundle_rig::{Rig, SOURCE, text};
-use crate::common::{Agent, Ran, wait_for, wait_within};
+use crate::common::{Agent, Ran, good, wait_for, wait_within};
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
@@ -55,6 +55,11 @@ fn a_bundle_proves_itself_by_time_without_a_demotion() {
     rig.installs(&rig.version("1.0.0"), &[]);
     let agent = govern(&rig, &["--prove-after-ms", "60000"]);
     assert_eq!(standing(&rig, "1.0.0"), "on trial, 1 boot(s)");
+    let socket = text(&rig.tree.path("state/control.sock"));
+    for verb in [&["status"][..], &["top", "--once"]] {
+        let said = good(&[verb, &["--socket", &socket]].concat()).stdout;
+        assert!(said.contains("bundle") && said.contains("acme-tablets 1.0.0"), "{said}");
+    }
     drop(agent);
     let _agent = govern(&rig, &["--prove-after-ms", "200"]);
     wait_until_said(&rig, "bundle acme-tablets 1.0.0 has proven itself");

@@ -60,16 +60,26 @@ fn up(ms: u64) -> String {
     format!("{}:{:02}:{:02}", s / 3_600, s % 3_600 / 60, s % 60)
 }
 
+/// A file without its folders, which would push out what stands behind it; `bwmon status` has them.
+fn short(name: &str) -> String {
+    let file = name.rsplit('/').next().filter(|_| !name.starts_with("chain:"));
+    file.unwrap_or(name).to_owned()
+}
+
 fn policy(status: &Status) -> Parts {
     let mut parts = vec![
         ("policy ".into(), Mark::Dim),
-        (status.policy.name.clone(), Mark::Plain),
+        (short(&status.policy.name), Mark::Plain),
         (format!(" {}", status.policy.digest), Mark::Dim),
     ];
     if let Some(product) = &status.product {
         let version = product.version.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
         parts.push(("  product ".into(), Mark::Dim));
         parts.push((format!("{}{version}", product.name), Mark::Plain));
+        if let Some(bundle) = &product.bundle {
+            parts.push(("  bundle ".into(), Mark::Dim));
+            parts.push((bundle.title(), Mark::Plain));
+        }
     }
     parts
 }

@@ -52,6 +52,9 @@ fn told(status: &Status) -> String {
     if let Some(product) = &status.product {
         let version = product.version.as_ref().map(|v| format!(" {v}")).unwrap_or_default();
         lines.push(format!("product   {}{version}: {}", product.name, product.why));
+        if let Some(bundle) = &product.bundle {
+            lines.push(format!("bundle    {} ({})", bundle.title(), bundle.digest));
+        }
     }
     if let Some(canary) = &status.canary {
         let name = named(&canary.name, &canary.digest);
