@@ -1,6 +1,6 @@
 //! Bundles on trial: proven by time, given up by reboots, a dropped canary or a demotion.
 
-use crate::bundle_rig::{Rig, SOURCE, text};
+use crate::bundle_rig::{ROOM, Rig, SOURCE, text};
 use crate::common::{Agent, Ran, good, wait_for, wait_within};
 use serde_json::Value;
 use std::fs;
@@ -21,6 +21,7 @@ fn govern(rig: &Rig, more: &[&str]) -> Agent {
     let mut command = rig.tree.command(&["run", "--journal", &journal]);
     let child = command.args(more).stdout(Stdio::null()).stderr(said).spawn().unwrap();
     let agent = Agent::of(child);
+    // Of an agent before this one too: who starts a second one waits for what it says.
     wait_for("the first tick", || {
         rig.at("journal").exists() && rig.read("journal").lines().count() > 1
     });
@@ -127,6 +128,84 @@ fn a_canary_that_meets_its_rule_takes_over_and_proves_its_bundle() {
     wait_until_said(&rig, "the canary takes over");
     wait_until_said(&rig, "bundle acme-tablets 1.1.0 has proven itself");
     assert_eq!(standing(&rig, "1.1.0"), "proven");
+}
+
+/// What an operator goes back to governs at once: its own rule would forbid the way up.
+#[test]
+fn a_rollback_takes_no_canary() {
+    let rig = Rig::new();
+    let canary = "[canary]\nms = 300\nrule = \"mean_vote_kBps<=+0\"\n";
+    rig.installs(&with(&rig, "1.0.0", TOP, canary), &[]);
+    let _agent = govern(&rig, &["--prove-after-ms", "1"]);
+    wait_until_said(&rig, "1.0.0 has proven itself");
+    rig.installs(&with(&rig, "1.1.0", ROOM, canary), &[]);
+    wait_until_said(&rig, "the canary takes over");
+    wait_until_said(&rig, "1.1.0 has proven itself");
+    assert_eq!(rig.bundle(&["rollback"]).code, Some(0));
+    wait_for("the old policy", || rig.tree.set_freq() == "300");
+    assert_eq!(standing(&rig, "1.0.0"), "proven");
+    assert_eq!(standing(&rig, "1.1.0"), "rolled back");
+    assert_eq!(rig.product().1, Value::from("1.0.0"));
+}
+
+#[test]
+fn time_in_which_its_policy_does_not_decide_proves_nothing() {
+    let rig = Rig::new();
+    rig.installs(&rig.version("1.0.0"), &[]);
+    let _agent = govern(&rig, &["--prove-after-ms", "1500"]);
+    let socket = text(&rig.tree.path("state/control.sock"));
+    let ask = |verb: &str| good(&[verb, "--socket", &socket]).stdout;
+    ask("pause");
+    // Half as long again as it would take, by the agent's own clock.
+    wait_for("time", || {
+        let status: Value =
+            serde_json::from_str(&good(&["status", "--json", "--socket", &socket]).stdout).unwrap();
+        status["uptime_ms"].as_u64().unwrap() > 3_000
+    });
+    assert_eq!(standing(&rig, "1.0.0"), "on trial, 1 boot(s)");
+    ask("resume");
+    wait_until_said(&rig, "1.0.0 has proven itself");
+}
+
+#[test]
+fn a_bundle_that_waits_for_a_new_start_is_on_trial_from_there() {
+    let rig = Rig::new();
+    rig.installs(&rig.version("1.0.0"), &[]);
+    let agent = govern(&rig, &["--prove-after-ms", "1"]);
+    wait_until_said(&rig, "1.0.0 has proven itself");
+    let source = rig.source("1.1.0", |files| {
+        files[0].1 = SOURCE.replace("1.0.0", "1.1.0");
+        files[1].1 = files[1].1.replace("period_us = 4500", "period_us = 9000");
+    });
+    rig.installs(&rig.signed(&source, true), &[]);
+    wait_until_said(&rig, "the distance of the ticks has changed; a new start takes it");
+    assert_eq!(standing(&rig, "1.1.0"), "not started yet");
+    drop(agent);
+    let _agent = govern(&rig, &["--prove-after-ms", "1"]);
+    wait_until_said(&rig, "1.1.0 has proven itself");
+}
+
+#[test]
+fn a_damaged_bundle_is_left_for_the_last_whole_one_when_an_agent_starts() {
+    let rig = Rig::new();
+    rig.installs(&rig.version("1.0.0"), &[]);
+    let agent = govern(&rig, &["--prove-after-ms", "1"]);
+    wait_until_said(&rig, "1.0.0 has proven itself");
+    drop(agent);
+    let file = rig.version("1.1.0");
+    rig.installs(&file, &[]);
+    let current = fs::canonicalize(rig.tree.path("var/lib/bwmon/bundles/current")).unwrap();
+    fs::write(current.join("policies/room.rhai"), "").unwrap();
+    // Who only looks changes nothing.
+    let ran: Ran = rig.tree.command(&["run", "--dry-run", "--ticks", "3"]).output().unwrap().into();
+    assert!(ran.code == Some(2) && ran.stderr.contains("is damaged"), "{}", ran.stderr);
+    let _agent = govern(&rig, &["--prove-after-ms", "60000"]);
+    wait_until_said(&rig, "bundle acme-tablets 1.1.0 is left: it is damaged");
+    wait_until_said(&rig, "back to bundle acme-tablets 1.0.0");
+    assert_eq!(rig.product().1, Value::from("1.0.0"));
+    // And is as good as new when it is installed again.
+    rig.installs(&file, &[]);
+    assert_eq!(rig.product().1, Value::from("1.1.0"));
 }
 
 #[test]

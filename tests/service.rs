@@ -124,6 +124,19 @@ fn a_configuration_holds_where_the_command_line_says_nothing() {
 }
 
 #[test]
+fn what_the_check_passes_is_not_refused_by_the_run_for_its_metrics() {
+    let folder =
+        crate::common::folder(&[("c.toml", "schema = 1\n[metrics]\nlisten = \"0.0.0.0:9845\"\n")]);
+    let file = at(&folder, "c.toml");
+    for verb in [&["config", "check", &file][..], &["run", "--config", &file]] {
+        let ran = crate::common::bwmon(verb);
+        assert_ne!(ran.code, Some(0));
+        assert!(ran.stderr.contains("c.toml:3:10"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("metrics have no password"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_wrong_configuration_is_refused_with_its_line_before_anything_is_touched() {
     let tree = Tree::new();
     tree.write("bwmon.toml", "schema = 1\nperiod_su = 5000\n");

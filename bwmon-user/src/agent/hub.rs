@@ -155,6 +155,18 @@ impl Hub {
         live.last_reload = Some(ReloadNow { ok, what: what.clone() });
     }
 
+    /// A canary has come to its end: what is said of the last reload is no longer that it runs.
+    pub(super) fn tried(&self, answer: Answered) {
+        let ok = answer.is_ok();
+        let what = answer.unwrap_or_else(|why| why);
+        self.live().last_reload = Some(ReloadNow { ok, what });
+    }
+
+    /// Whether a client has paused the policy.
+    pub(super) fn is_paused(&self) -> bool {
+        self.live().is_paused()
+    }
+
     /// The loop has settled on `thread`, with so many page faults until now.
     pub(super) fn settled(&self, thread: u32, faults: u64) {
         let _ = self.0.settled.set((thread, faults));

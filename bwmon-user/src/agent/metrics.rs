@@ -1,15 +1,13 @@
 //! OpenMetrics over HTTP, on loopback or on a Unix socket: one page, GET only, nothing kept open.
 
 use super::hub::Hub;
-use crate::metrics::{CONTENT_TYPE, exposition};
+use crate::metrics::{CONTENT_TYPE, MetricsPlan, exposition};
 use anyhow::{Context, bail};
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -25,34 +23,6 @@ const HEAD: usize = 8 * 1024;
 
 /// For a whole exchange.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Where metrics are served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MetricsPlan {
-    /// An address of this machine's loopback.
-    Loopback(SocketAddr),
-    /// A Unix socket, for readers that may reach the file.
-    Socket(PathBuf),
-}
-
-impl FromStr for MetricsPlan {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(path) = text.strip_prefix("unix:") {
-            return Ok(Self::Socket(PathBuf::from(path)));
-        }
-        let form = "write an address on loopback with a port, such as 127.0.0.1:9845 or [::1]:9845, \
-                    or unix:PATH";
-        let address: SocketAddr = text.parse().map_err(|_| format!("{text}: {form}"))?;
-        if !address.ip().is_loopback() {
-            return Err(format!(
-                "{text} can be reached from elsewhere, and metrics have no password: {form}"
-            ));
-        }
-        Ok(Self::Loopback(address))
-    }
-}
 
 /// A listener; a socket's file goes with it.
 #[derive(Debug)]
@@ -193,16 +163,6 @@ async fn reply<S: AsyncWrite + Unpin>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn metrics_are_for_this_machine_alone() {
-        let plan = |text: &str| text.parse::<MetricsPlan>();
-        assert!(matches!(plan("127.0.0.1:9845"), Ok(MetricsPlan::Loopback(_))));
-        assert!(matches!(plan("[::1]:9845"), Ok(MetricsPlan::Loopback(_))));
-        assert_eq!(plan("unix:/run/m"), Ok(MetricsPlan::Socket("/run/m".into())));
-        assert!(plan("0.0.0.0:9845").unwrap_err().contains("can be reached from elsewhere"));
-        assert!(plan("9845").unwrap_err().contains("127.0.0.1:9845"));
-    }
 
     #[test]
     fn only_the_one_page_is_there_and_only_to_be_read() {

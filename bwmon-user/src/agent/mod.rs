@@ -18,7 +18,6 @@ mod thread_faults;
 mod trial;
 
 pub use control::{ControlPlan, GROUP};
-pub use metrics::MetricsPlan;
 pub use plan::{Heartbeat, Plan, Summary};
 pub use reload::{Choice, Choose, Reload};
 pub use stopping::stop_on_signals;

@@ -142,7 +142,9 @@ impl Narrator<'_> {
 pub(crate) fn news(note: &Note) -> String {
     match note {
         Note::Policy { policy, .. } => {
-            format!("{} ({}) decides from now on", policy.name, policy.digest)
+            let digest = Some(&policy.digest).filter(|digest| !digest.is_empty());
+            let digest = digest.map(|digest| format!(" ({digest})")).unwrap_or_default();
+            format!("{}{digest} decides from now on", policy.name)
         }
         Note::Canary { policy, ms, rule, .. } => format!(
             "{} ({}) runs in shadow for {ms} ms; it takes over if {rule}",

@@ -1,12 +1,12 @@
 //! What a run needs, and what it came to.
 
 use super::control::ControlPlan;
-use super::metrics::MetricsPlan;
 use super::reload::{Choice, Reload};
 use super::trial::Trials;
 use crate::board::Board;
 use crate::config::OnExit;
 use crate::live::{JournalPlan, Machine, Mode};
+use crate::metrics::MetricsPlan;
 use crate::units::Nanos;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -26,8 +26,10 @@ pub(super) struct Trial {
 
 struct On {
     id: Id,
-    /// Since when it governs; `None` while it is a canary.
-    since: Option<Instant>,
+    /// For how long it has governed; `None` while it is a canary.
+    governed: Option<Duration>,
+    /// When that was looked at last.
+    looked: Instant,
 }
 
 impl Trial {
@@ -39,7 +41,8 @@ impl Trial {
     /// `choice` governs from now on, or is a canary. A bundle that is on trial already goes on.
     pub(super) fn begins(&mut self, choice: &Choice, is_canary: bool) {
         let Some(trials) = &self.trials else { return };
-        let id = choice.bundle();
+        // What waits for a new start is on trial from there on.
+        let id = choice.bundle().filter(|_| !choice.waits_for_start);
         if self.on.as_ref().map(|on| &on.id) == id.as_ref() {
             return;
         }
@@ -55,23 +58,29 @@ impl Trial {
             }
         };
         if standing != Standing::Proven {
-            self.on = Some(On { id, since: (!is_canary).then(Instant::now) });
+            let governed = (!is_canary).then_some(Duration::ZERO);
+            self.on = Some(On { id, governed, looked: Instant::now() });
         }
     }
 
     /// The canary takes over.
     pub(super) fn takes_over(&mut self) {
         if let Some(on) = &mut self.on {
-            on.since = Some(Instant::now());
+            (on.governed, on.looked) = (Some(Duration::ZERO), Instant::now());
         }
     }
 
-    /// Whether its time is over: then it has proven itself.
-    pub(super) fn look(&mut self) {
-        let (Some(trials), Some(On { id, since: Some(since) })) = (&self.trials, &self.on) else {
-            return;
-        };
-        if since.elapsed() < trials.proven_after {
+    /// Whether its time is over: then it has proven itself. Time in which its policy did not decide
+    /// does not count.
+    pub(super) fn look(&mut self, decides: bool) {
+        let (Some(trials), Some(on)) = (&self.trials, &mut self.on) else { return };
+        let since = on.looked.elapsed();
+        on.looked += since;
+        let (id, Some(governed)) = (&on.id, &mut on.governed) else { return };
+        if decides {
+            *governed += since;
+        }
+        if *governed < trials.proven_after {
             return;
         }
         match trials.store.proven(id) {
@@ -84,10 +93,18 @@ impl Trial {
         self.on = None;
     }
 
+    /// Whether the bundle of `choice` was given up meanwhile: what takes its place is no novelty that
+    /// has to be tried first.
+    pub(super) fn is_given_up(&self, choice: &Choice) -> bool {
+        let (Some(trials), Some(id)) = (&self.trials, choice.bundle()) else { return false };
+        // In doubt it is tried first.
+        trials.store.is_given_up(&id).unwrap_or(false)
+    }
+
     /// The policy that governs is demoted: whether its bundle was on trial, and is given up.
     pub(super) fn demoted(&mut self, why: &str) -> bool {
         match &self.on {
-            Some(On { id, since: Some(_) }) => {
+            Some(On { id, governed: Some(_), .. }) => {
                 let id = id.clone();
                 self.give_up(&id, why)
             }

@@ -109,7 +109,11 @@ impl fmt::Display for Unsigned {
         match self {
             Self::Unreadable(why) => write!(f, "its signature cannot be read: {why}"),
             Self::UnknownKey { id, trusted } if trusted.is_empty() => {
-                write!(f, "it is signed by the key {id}, and no key is trusted here")
+                write!(
+                    f,
+                    "it is signed by the key {id}, and no key is trusted here: \
+                            its .pub file belongs into /etc/bwmon/keys, or --keys names a folder"
+                )
             }
             Self::UnknownKey { id, trusted } => {
                 let trusted: Vec<String> = trusted.iter().map(ToString::to_string).collect();

@@ -7,6 +7,7 @@ mod words;
 pub use parse::parse;
 pub use words::{ModeName, OnExit, Readers};
 
+use crate::metrics::MetricsPlan;
 use crate::policy::canary::Rule;
 use crate::product::GivenLimit;
 
@@ -54,7 +55,7 @@ pub struct Config {
     /// The control socket.
     pub control: ControlConfig,
     /// Where metrics are served.
-    pub metrics_listen: Option<String>,
+    pub metrics_listen: Option<MetricsPlan>,
 }
 
 /// `[journal]`.

@@ -2,6 +2,7 @@
 
 use super::{Config, ControlConfig, JournalConfig, ModeName, OnExit, Readers};
 use crate::diag::{Diagnostic, Place};
+use crate::metrics::MetricsPlan;
 use crate::policy::canary::Rule;
 use crate::product::GivenLimit;
 use serde::de::Error as _;
@@ -54,7 +55,7 @@ struct RawCanary {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawJournal {
-    file: Option<String>,
+    file: Option<Spanned<String>>,
     #[serde(default, rename = "max_MB", deserialize_with = "max_mb")]
     max_mb: Option<u64>,
     #[serde(default, deserialize_with = "keep")]
@@ -72,7 +73,7 @@ struct RawControl {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawMetrics {
-    listen: Option<String>,
+    listen: Option<Spanned<String>>,
 }
 
 /// Parses the configuration `text`; `file` is its name in errors.
@@ -115,6 +116,14 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Diagnostic> {
             Some((ms, parsed.map_err(|error| at(rule.span().start, error.to_string()))?))
         }
     };
+    let listen = raw.metrics.listen.map(|listen| {
+        let plan = listen.get_ref().parse::<MetricsPlan>();
+        plan.map_err(|why| at(listen.span().start, why))
+    });
+    if let Some(file) = raw.journal.file.as_ref().filter(|file| file.get_ref().is_empty()) {
+        return Err(at(file.span().start, "the journal's file has no name".to_owned())
+            .help("name a file, or leave the key out"));
+    }
     Ok(Config {
         mode: raw.mode,
         board: raw.board,
@@ -132,7 +141,7 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Diagnostic> {
         state_dir: raw.state_dir,
         canary,
         journal: JournalConfig {
-            file: raw.journal.file,
+            file: raw.journal.file.map(Spanned::into_inner),
             max_mb: raw.journal.max_mb,
             keep: raw.journal.keep,
         },
@@ -141,7 +150,7 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Diagnostic> {
             group: raw.control.group,
             readers: raw.control.readers,
         },
-        metrics_listen: raw.metrics.listen,
+        metrics_listen: listen.transpose()?,
     })
 }
 

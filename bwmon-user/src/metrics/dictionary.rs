@@ -91,8 +91,11 @@ fn agent(status: &Status) -> Vec<Sample> {
         ("board", status.board.clone()),
         ("mode", status.mode.clone()),
         ("policy", status.policy.name.clone()),
-        ("policy_digest", status.policy.digest.clone()),
     ];
+    // Only scripts have one.
+    if !status.policy.digest.is_empty() {
+        labels.push(("policy_digest", status.policy.digest.clone()));
+    }
     if let Some(product) = &status.product {
         labels.push(("product", product.name.clone()));
         labels.extend(product.version.clone().map(|version| ("product_version", version)));

@@ -2,9 +2,11 @@
 //! (docs/metrics.md). Pure. What is not known has no sample, never 0.
 
 mod dictionary;
+mod plan;
 mod text;
 
 pub use dictionary::{DICTIONARY, Kind, Metric, Sample};
+pub use plan::MetricsPlan;
 pub use text::{description, exposition};
 
 /// The content type of [`exposition`].

@@ -66,6 +66,11 @@ struct LiveDomain {
 }
 
 impl Live {
+    /// Whether a client has paused the policy.
+    pub fn is_paused(&self) -> bool {
+        self.pause.is_some()
+    }
+
     /// Before the first tick.
     pub fn new(board: &Board, policy: &PolicyRecord, product: Option<ProductRecord>) -> Self {
         let domain = |domain: &crate::board::Domain| LiveDomain {

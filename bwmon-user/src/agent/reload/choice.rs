@@ -23,6 +23,8 @@ pub struct Choice {
     pub product: Option<ProductRecord>,
     /// Milliseconds for which a changed policy is a canary, and what it is judged by.
     pub canary: Option<(u64, Rule)>,
+    /// A part of it, such as the period, is taken by a new start alone.
+    pub waits_for_start: bool,
     /// The files and folders on which the answer depends: a change of one is a reason to ask again.
     pub watched: Vec<PathBuf>,
     /// What the operator should know.

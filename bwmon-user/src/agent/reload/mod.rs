@@ -102,7 +102,7 @@ impl Loader {
     pub(super) fn follow(mut self, nudges: &Receiver<Nudge>) {
         self.trial.begins(&self.current, false);
         loop {
-            self.trial.look();
+            self.trial.look(!self.brought && !self.hub.is_paused());
             match nudges.recv_timeout(LOOK_EVERY) {
                 Ok(Nudge::Hangup) => drop(self.asked()),
                 Ok(Nudge::Reload(reply)) => {
@@ -212,9 +212,12 @@ impl Loader {
         };
         passed.iter().for_each(|line| (self.say)(line));
         let terms = (!choice.has_same_terms(&self.current)).then(|| choice.terms());
-        // Limits that change hold at once: there is nothing of them to try in shadow.
-        let canary =
-            if choice.policy == self.current.policy { None } else { choice.canary.clone() };
+        // Limits that change hold at once: there is nothing of them to try in shadow. So does what
+        // takes the place of a bundle that was given up, or a way back would be as slow as one ahead.
+        let goes_back =
+            choice.bundle() != self.current.bundle() && self.trial.is_given_up(&self.current);
+        let is_tried = choice.policy != self.current.policy && !goes_back;
+        let canary = choice.canary.clone().filter(|_| is_tried);
         let on_trial = canary.is_some();
         let replacement = Replacement { policy: choice.policy.clone(), canary, terms };
         match self.hub.order_and_wait(Command::Replace(Box::new(replacement))) {
@@ -275,7 +278,8 @@ impl Loader {
             // Who is demoted is what governs; a canary has its own faults.
             Note::Demoted { domain, fault } => {
                 let why = format!("its policy was demoted on domain {domain}: {fault}");
-                if self.trial.demoted(&why) {
+                // What a client brought is not the bundle's.
+                if !self.brought && self.trial.demoted(&why) {
                     self.go_back();
                 }
             }
@@ -287,13 +291,15 @@ impl Loader {
     fn canary_ended(&mut self, end: &CanaryEnd) {
         let Some(before) = self.before.take() else { return };
         if end.promoted {
+            self.hub.tried(Ok(format!("{} has taken over after its canary", self.current.title())));
             self.trial.takes_over();
             return;
         }
         let dropped = std::mem::replace(&mut self.current, before);
+        let failed = end.failed.as_deref().unwrap_or("no reason is known");
+        self.hub.tried(Err(format!("the canary of {} was dropped: {failed}", dropped.title())));
         if dropped.bundle() != self.current.bundle() {
-            let why = end.failed.as_deref().unwrap_or("no reason is known");
-            self.trial.dropped(&dropped, &format!("its canary was dropped: {why}"));
+            self.trial.dropped(&dropped, &format!("its canary was dropped: {failed}"));
             self.trial.begins(&self.current, false);
         }
         self.refused = Some(dropped);

@@ -6,7 +6,7 @@ use crate::bundle::{MAX_PACKED, MAX_SIGNATURE, SIGNATURE_ENDING, unpack};
 use crate::cli::Answer;
 use crate::cli::output::{json, line};
 use crate::live::bundles::SigningKey;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -47,6 +47,9 @@ pub(super) fn main(args: &Args) -> anyhow::Result<Answer> {
     let shown = args.key.display().to_string();
     let text = bytes_of(&args.key, MAX_SIGNATURE)?;
     let text = String::from_utf8_lossy(&text);
+    if text.contains("public key") {
+        bail!("{shown} is a public key, which cannot sign; its other half is the .key file");
+    }
     let key = SigningKey::open(&text, || args.password.password(false))
         .with_context(|| format!("cannot sign with {shown}"))?;
     let signature = with_ending(&args.file, SIGNATURE_ENDING);

@@ -76,7 +76,7 @@ fn told(status: &Status) -> String {
         lines.push(format!("journal   {journal}"));
     }
     if let Some(reload) = &status.last_reload {
-        let what = reload.what.lines().next().unwrap_or_default();
+        let what = reload.what.lines().take(2).collect::<Vec<_>>().join(": ");
         lines.push(format!("reload    {}{what}", if reload.ok { "" } else { "refused: " }));
     }
     lines.push(String::new());

@@ -4,7 +4,7 @@ use super::{Args, Settled};
 use crate::agent::Trials;
 use crate::cli::choose::Picked;
 use crate::cli::output::say;
-use crate::live::bundles::Started;
+use crate::live::bundles::{Rolled, Started, Store};
 use crate::live::{Machine, Mode, Root, boot_id};
 use crate::policy::canary::Rule;
 use std::time::Duration;
@@ -16,6 +16,9 @@ const TRIES: usize = 4;
 /// too often is left for the one before.
 pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picked> {
     let root = machine.root();
+    if settled.mode == Mode::Govern {
+        leave_damaged(&settled.choice.store(root));
+    }
     let mut picked = settled.choice.pick(root, &machine.facts())?;
     for _ in 0..TRIES {
         if settled.mode != Mode::Govern || picked.bundle().is_none() {
@@ -23,9 +26,7 @@ pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picke
         }
         match settled.choice.store(root).started(&boot_id(root)) {
             Ok(Started::RolledBack(rolled)) => {
-                let to = rolled.to.map_or_else(|| "no bundle".into(), |to| to.title());
-                let (from, why) = (rolled.from.title(), rolled.why);
-                say(&format!("bwmon: bundle {from} is not tried again: {why}; back to {to}"));
+                went_back("is not tried again", rolled);
                 picked = settled.choice.pick(root, &machine.facts())?;
             }
             Ok(_) => break,
@@ -37,6 +38,20 @@ pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picke
         }
     }
     Ok(picked)
+}
+
+/// A machine whose disk was hurt governs with the last bundle that is whole.
+fn leave_damaged(store: &Store) {
+    match store.leave_damaged() {
+        Ok(Some(rolled)) => went_back("is left", rolled),
+        Ok(None) => {}
+        Err(error) => say(&format!("bwmon: warning: a damaged bundle cannot be left: {error}")),
+    }
+}
+
+fn went_back(what: &str, rolled: Rolled) {
+    let to = rolled.to.map_or_else(|| "no bundle".into(), |to| format!("bundle {}", to.title()));
+    say(&format!("bwmon: bundle {} {what}: {}; back to {to}", rolled.from.title(), rolled.why));
 }
 
 /// How changed policies are tried first: as the command line says, else as the bundle of `picked`

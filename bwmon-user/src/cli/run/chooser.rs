@@ -44,6 +44,7 @@ impl Chooser {
         let period_us = settled.period_us.or(picked.period_us());
         if period_us.is_some_and(|period_us| period_us != self.period_us) {
             choice.notes.push("the distance of the ticks has changed; a new start takes it".into());
+            choice.waits_for_start = true;
         }
         Ok(choice)
     }
@@ -66,6 +67,7 @@ pub(super) fn choice(
         rails: fitted.rails,
         product: fitted.record,
         canary: super::bundles::canary(settled, picked, args)?,
+        waits_for_start: false,
         watched,
         notes: picked.notes.iter().cloned().chain(fitted.notes).collect(),
     })

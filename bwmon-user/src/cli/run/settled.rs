@@ -1,11 +1,12 @@
 //! What holds for a run: the command line over the configuration file over the defaults.
 
 use super::{Args, DEFAULT_STATE_DIR, ModeArg};
-use crate::agent::{ControlPlan, GROUP, MetricsPlan};
+use crate::agent::{ControlPlan, GROUP};
 use crate::cli::choose::ChoiceArgs;
 use crate::cli::common;
 use crate::config::{self, Config, ModeName, OnExit};
 use crate::live::{DEFAULT_KEEP, JournalPlan, Mode, Root};
+use crate::metrics::MetricsPlan;
 use crate::policy::canary::Rule;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -59,15 +60,7 @@ impl Settled {
         let state_dir = state_dir.unwrap_or_else(|| PathBuf::from(DEFAULT_STATE_DIR));
         let mut notes = Vec::new();
         let journal = journal(args, &config)?;
-        let metrics = match (&args.metrics, &config.metrics_listen) {
-            (Some(plan), _) => Some(plan.clone()),
-            (None, Some(text)) => {
-                let plan =
-                    text.parse().map_err(|why: String| anyhow::anyhow!("metrics.listen: {why}"));
-                Some(plan?)
-            }
-            (None, None) => None,
-        };
+        let metrics = args.metrics.clone().or(config.metrics_listen.clone());
         let control = control(args, &config, mode, &state_dir, &mut notes);
         Ok(Self {
             choice: args.choice.over(&config),

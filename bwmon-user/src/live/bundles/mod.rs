@@ -3,6 +3,7 @@
 mod durable;
 mod folder;
 mod keys;
+mod rolled;
 mod signing;
 mod state;
 mod store;

@@ -23,6 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use super::rolled::{Rolled, Started};
 pub use super::terms::{StoreError, Terms};
 
 /// Where bundles are installed.
@@ -65,29 +66,6 @@ pub struct Row {
     pub installed: Result<Installed, StoreError>,
     /// It is the one that counts.
     pub is_current: bool,
-}
-
-/// What came of a start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Started {
-    /// No bundle is installed.
-    None,
-    /// This one governs.
-    With(Id, Standing),
-    /// The current one may not be tried again; the answer says what counts now.
-    RolledBack(Rolled),
-}
-
-/// A way back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rolled {
-    /// What counted.
-    pub from: Id,
-    /// What counts now; `None` if no good bundle is left, so that the products of /usr/lib and the
-    /// built-in ones do.
-    pub to: Option<Id>,
-    /// Why, in a line.
-    pub why: String,
 }
 
 impl Store {
@@ -213,6 +191,31 @@ impl Store {
         state.not_good(id);
         self.save(&state)?;
         Ok(None)
+    }
+
+    /// Whether the bundle `id` may not govern any more: it has failed, or somebody went back from it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_given_up(&self, id: &Id) -> Result<bool, StoreError> {
+        Ok(self.state()?.bundles.get(id).is_some_and(|record| !record.standing.may_run()))
+    }
+
+    /// Goes back from the bundle that counts where its files are not those of its manifest, so that a
+    /// machine whose disk was hurt governs with what is whole. `None` where nothing is damaged. The
+    /// damaged one may be installed again, and has to prove itself again.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn leave_damaged(&self) -> Result<Option<Rolled>, StoreError> {
+        let Err(StoreError::Damaged { why, .. }) = self.current() else { return Ok(None) };
+        let _lock = self.lock()?;
+        let mut state = self.state()?;
+        let Some(id) = self.counts(&state)? else { return Ok(None) };
+        state.bundles.entry(id.clone()).or_default().standing = Standing::default();
+        state.not_good(&id);
+        self.save(&state)?;
+        self.leave(&mut state, &id, format!("it is damaged: {why}")).map(Some)
     }
 
     /// Goes back to the last bundle that has proven itself, else to the one before, because somebody
