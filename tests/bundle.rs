@@ -1,7 +1,7 @@
 //! `bwmon bundle`: a bundle's whole life.
 
 use crate::bundle_rig::{ROOM, Rig, text};
-use crate::common::Ran;
+use crate::common::{Ran, bwmon};
 use serde_json::Value;
 use std::fs;
 
@@ -34,6 +34,11 @@ fn the_whole_life_of_a_bundle() {
     let ran = rig.which(&["--explain"]);
     assert!(ran.stdout.contains("bundle acme-tablets 1.0.0"), "{}", ran.stdout);
     assert!(ran.stdout.contains("built-in"), "{}", ran.stdout);
+
+    // The doctor looks at the board that a run would take.
+    let ran = bwmon(&["doctor", "--root", &text(rig.tree.folder.path())]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("board tree: named by the product acme 7"), "{}", ran.stdout);
 
     // What governs says which bundle it came in.
     let journal = text(&rig.at("journal.jsonl"));

@@ -16,7 +16,7 @@ use crate::product::{
 use std::path::PathBuf;
 
 /// What goes over a product: `--preset`, `--set` and limits.
-#[derive(clap::Args, Debug, Clone)]
+#[derive(clap::Args, Debug, Default, Clone)]
 pub(super) struct GivenArgs {
     /// Settings that belong together, from the policy's head; `--set` goes over them
     #[arg(long, value_name = "NAME")]
@@ -65,7 +65,7 @@ impl GivenArgs {
 }
 
 /// `--policy`, `--product` and what goes over them.
-#[derive(clap::Args, Debug, Clone)]
+#[derive(clap::Args, Debug, Default, Clone)]
 pub(super) struct ChoiceArgs {
     /// The policy: a .rhai file, `native` (the kernel's rule in Rust), or a built-in one such as
     /// `bwmon` (the kernel's rule as a script) or `adaptive`; goes over products. Without it,
