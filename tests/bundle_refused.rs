@@ -6,6 +6,20 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
+fn a_spec_that_is_there_and_not_listed_is_named() {
+    let rig = Rig::new();
+    let source = rig.source("forgetful", |files| {
+        let specs = "specs = [\"policies/room.spec.toml\"]\n";
+        files[0].1 = files[0].1.replace(specs, "");
+    });
+    let out = text(&rig.at("out.bwmon"));
+    let ran = rig.bundle(&["build", &text(&source), "-o", &out]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let said = "note: policies/room.spec.toml lies beside its policy, is not listed in";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+#[test]
 fn what_does_not_hold_is_refused_by_build_verify_and_install_and_changes_nothing() {
     let rig = Rig::new();
     rig.installs(&rig.version("1.0.0"), &[]);

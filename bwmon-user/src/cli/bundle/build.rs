@@ -84,6 +84,15 @@ fn built(source: &Path) -> anyhow::Result<(Bundle, Vec<u8>)> {
         })?;
         files.insert(path.clone(), bytes);
     }
+    for spec in
+        files.keys().filter_map(|path| Some(format!("{}.spec.toml", path.strip_suffix(".rhai")?)))
+    {
+        if !files.contains_key(&spec) && folder.join(&spec).is_file() {
+            say(&format!(
+                "note: {spec} lies beside its policy, is not listed in {shown} and not packed"
+            ));
+        }
+    }
     let manifest = manifest(&described, &files).map_err(|why| Diagnostic::new(&shown, why))?;
     let packed = pack(&manifest, &files)?;
     if packed.len() as u64 > MAX_PACKED {
