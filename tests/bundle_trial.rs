@@ -209,6 +209,37 @@ fn a_damaged_bundle_is_left_for_the_last_whole_one_when_an_agent_starts() {
 }
 
 #[test]
+fn a_store_that_cannot_be_read_keeps_nobody_from_governing() {
+    let rig = Rig::new();
+    rig.installs(&rig.version("1.0.0"), &[]);
+    rig.tree.write("var/lib/bwmon/bundles/state.json", "{");
+    let board = text(&rig.tree.path("board.toml"));
+    let args = ["run", "--ticks", "3", "--board", &board];
+    let ran: Ran = rig.tree.command(&args).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("installed bundles are left aside"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("state.json is broken"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_a_client_brings_is_not_held_against_the_bundle_and_its_dropped_canary_leaves_nothing() {
+    let rig = Rig::new();
+    rig.installs(&rig.version("1.0.0"), &[]);
+    let _agent = govern(&rig, &["--prove-after-ms", "2000"]);
+    let socket = text(&rig.tree.path("state/control.sock"));
+    rig.tree.write("top.rhai", TOP);
+    let policy = text(&rig.tree.path("top.rhai"));
+    let canary = ["--canary-ms", "200", "--canary-rule", "mean_vote_kBps<=+0"];
+    let args = [&["policy", "use", &policy, "--socket", &socket][..], &canary].concat();
+    good(&args);
+    wait_until_said(&rig, "the canary is dropped");
+    // The files are followed again, and the bundle's own time counts.
+    wait_until_said(&rig, "1.0.0 has proven itself");
+    rig.installs(&rig.version("1.1.0"), &[]);
+    wait_for("the new bundle", || rig.read("journal").contains("\"version\":\"1.1.0\""));
+}
+
+#[test]
 fn a_bundle_whose_policy_is_demoted_is_given_up_for_the_one_before() {
     let rig = Rig::new();
     rig.installs(&rig.version("1.0.0"), &[]);

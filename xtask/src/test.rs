@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail};
 use std::process::Command;
 
 /// Lints, unit, property and command-line tests, the probes on this machine's kernel, a package's life
-/// on a clean Debian machine, and the virtual machine. What cannot run here says why; in CI (`CI=true`) that is a failure.
+/// on a clean Debian machine, and the virtual machine. What cannot run here says why; in CI (`CI=true`) that is a failure, but
+/// for the trial, which needs more of a machine than being root.
 ///
 /// # Errors
 /// What failed, or what could not run in CI.

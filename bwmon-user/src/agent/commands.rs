@@ -19,12 +19,16 @@ pub(super) struct Commands {
     hub: Hub,
     orders: mpsc::Receiver<Order>,
     waiting: Option<oneshot::Sender<Answered>>,
+    /// What is being answered is a [`Command::Replace`].
+    replaces: bool,
+    /// Policies taken until now: which one a note is about.
+    taken: u64,
     beat: Beat,
 }
 
 impl Commands {
     pub(super) fn new(hub: Hub, orders: mpsc::Receiver<Order>) -> Self {
-        Self { hub, orders, waiting: None, beat: Beat::new() }
+        Self { hub, orders, waiting: None, replaces: false, taken: 0, beat: Beat::new() }
     }
 }
 
@@ -32,12 +36,15 @@ impl Control for Commands {
     fn next(&mut self) -> Option<Command> {
         let order = self.orders.try_recv().ok()?;
         self.waiting = order.reply;
+        self.replaces = matches!(order.command, Command::Replace(_));
         Some(order.command)
     }
 
     fn answered(&mut self, answer: Result<&Note, &Diagnostic>) {
+        let replaces = std::mem::take(&mut self.replaces);
         let answered = match answer {
             Ok(note) => {
+                self.taken += u64::from(replaces);
                 // Rare, and the picture must not miss it: here the loop waits for the lock, which
                 // is held for a copy at most.
                 self.hub.live().note(note);
@@ -53,7 +60,7 @@ impl Control for Commands {
 
     fn noted(&mut self, note: &Note) {
         self.hub.live().note(note);
-        self.hub.nudge(Nudge::Noted(Box::new(note.clone())));
+        self.hub.nudge(Nudge::Noted(Box::new(note.clone()), self.taken));
     }
 
     fn ticked(&mut self, ticked: &Ticked<'_>) {

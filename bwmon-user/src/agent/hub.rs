@@ -162,9 +162,15 @@ impl Hub {
         self.live().last_reload = Some(ReloadNow { ok, what });
     }
 
-    /// Whether a client has paused the policy.
-    pub(super) fn is_paused(&self) -> bool {
-        self.live().is_paused()
+    /// Whether the policy has its say: nobody has paused it, and it is demoted nowhere.
+    pub(super) fn policy_decides(&self) -> bool {
+        let live = self.live();
+        !live.is_paused() && live.counts.demoted == 0
+    }
+
+    /// Whether the loop takes no orders any more.
+    pub(super) fn is_ending(&self) -> bool {
+        self.0.orders.is_closed()
     }
 
     /// The loop has settled on `thread`, with so many page faults until now.

@@ -38,12 +38,16 @@ impl Trial {
         Self { trials, say, on: None }
     }
 
-    /// `choice` governs from now on, or is a canary. A bundle that is on trial already goes on.
+    /// `choice` governs from now on, or is a canary. A bundle that is on trial already goes on; one
+    /// that was a canary governs.
     pub(super) fn begins(&mut self, choice: &Choice, is_canary: bool) {
         let Some(trials) = &self.trials else { return };
         // What waits for a new start is on trial from there on.
         let id = choice.bundle().filter(|_| !choice.waits_for_start);
-        if self.on.as_ref().map(|on| &on.id) == id.as_ref() {
+        if let Some(on) = self.on.as_mut().filter(|on| Some(&on.id) == id.as_ref()) {
+            if !is_canary && on.governed.is_none() {
+                (on.governed, on.looked) = (Some(Duration::ZERO), Instant::now());
+            }
             return;
         }
         self.on = None;
@@ -93,12 +97,26 @@ impl Trial {
         self.on = None;
     }
 
-    /// Whether the bundle of `choice` was given up meanwhile: what takes its place is no novelty that
-    /// has to be tried first.
-    pub(super) fn is_given_up(&self, choice: &Choice) -> bool {
-        let (Some(trials), Some(id)) = (&self.trials, choice.bundle()) else { return false };
+    /// Whether `next` is a way back from `governs`, and no novelty that has to be tried first: to a
+    /// bundle that has proven itself here, or from one that was given up to one that has governed, or
+    /// to none.
+    pub(super) fn is_way_back(&self, governs: &Choice, next: &Choice) -> bool {
+        let (from, to) = (governs.bundle(), next.bundle());
+        if from == to {
+            return false;
+        }
         // In doubt it is tried first.
-        trials.store.is_given_up(&id).unwrap_or(false)
+        let given_up = || self.standing(from).is_some_and(|standing| !standing.may_run());
+        match (to.is_some(), self.standing(to)) {
+            (false, _) => given_up(),
+            (true, Some(Standing::Proven)) => true,
+            (true, Some(Standing::Trial { boots })) => !boots.is_empty() && given_up(),
+            (true, _) => false,
+        }
+    }
+
+    fn standing(&self, id: Option<Id>) -> Option<Standing> {
+        self.trials.as_ref()?.store.standing(&id?).ok().flatten()
     }
 
     /// The policy that governs is demoted: whether its bundle was on trial, and is given up.
@@ -112,9 +130,11 @@ impl Trial {
         }
     }
 
-    /// The canary of `choice` is dropped, or it is refused: its bundle is given up.
+    /// The canary of `choice` is dropped, or it is refused: its bundle is given up, unless it has
+    /// proven itself here.
     pub(super) fn dropped(&mut self, choice: &Choice, why: &str) {
-        if let Some(id) = choice.bundle() {
+        let Some(id) = choice.bundle() else { return };
+        if self.standing(Some(id.clone())) != Some(Standing::Proven) {
             self.give_up(&id, why);
         }
     }
@@ -122,7 +142,9 @@ impl Trial {
     fn give_up(&mut self, id: &Id, why: &str) -> bool {
         let Some(trials) = &self.trials else { return false };
         self.on = None;
-        let line = match trials.store.failed(id, why) {
+        let failed = trials.store.failed(id, why);
+        let is_done = failed.is_ok();
+        let line = match failed {
             Ok(None) => format!("bundle {} has failed: {why}", id.title()),
             Ok(Some(Rolled { from, to, why })) => {
                 let to =
@@ -136,6 +158,6 @@ impl Trial {
             ),
         };
         (self.say)(&line);
-        true
+        is_done
     }
 }

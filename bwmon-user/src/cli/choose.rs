@@ -142,6 +142,17 @@ impl ChoiceArgs {
         self.search.store(root)
     }
 
+    /// Whether a policy of one's own is asked for, whatever the product says.
+    pub(super) fn has_policy(&self) -> bool {
+        self.policy.is_some()
+    }
+
+    /// The same without installed bundles.
+    pub(super) fn without_store(&self) -> Self {
+        let search = SearchArgs { without_store: true, ..self.search.clone() };
+        Self { search, ..self.clone() }
+    }
+
     /// The product for the machine of `facts`: the one that is asked for, else the one that fits,
     /// unless a policy is asked for.
     pub(super) fn pick(&self, root: &Root, facts: &MachineFacts) -> anyhow::Result<Picked> {

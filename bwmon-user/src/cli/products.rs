@@ -30,6 +30,9 @@ pub(super) struct SearchArgs {
     /// Where bundles are installed [default: /var/lib/bwmon/bundles]
     #[arg(long, value_name = "DIR", conflicts_with = "products")]
     pub(super) store: Option<PathBuf>,
+    /// The store is left aside: it cannot be read, and a machine is to be governed all the same.
+    #[arg(skip)]
+    pub(super) without_store: bool,
 }
 
 impl SearchArgs {
@@ -51,7 +54,7 @@ impl SearchArgs {
     /// The product files that count.
     pub(super) fn catalog(&self, root: &Root) -> anyhow::Result<Catalog> {
         if self.products.is_empty() {
-            let current = self.store(root).current()?;
+            let current = if self.without_store { None } else { self.store(root).current()? };
             let bundle = current.map(|current| {
                 let folder = current.folder.display().to_string();
                 current.bundle.layer(&folder).map_err(anyhow::Error::msg)

@@ -23,6 +23,8 @@ pub struct Choice {
     pub product: Option<ProductRecord>,
     /// Milliseconds for which a changed policy is a canary, and what it is judged by.
     pub canary: Option<(u64, Rule)>,
+    /// A client brought the policy: it is none of a bundle's, and the files are not followed.
+    pub by_client: bool,
     /// A part of it, such as the period, is taken by a new start alone.
     pub waits_for_start: bool,
     /// The files and folders on which the answer depends: a change of one is a reason to ask again.

@@ -52,7 +52,8 @@ pub(super) enum Nudge {
     /// A client brings a policy.
     Use(Box<UsePolicy>, oneshot::Sender<Answered>),
     /// The loop has noted something by itself.
-    Noted(Box<Note>),
+    /// With how many policies the loop had taken by then: it may be about one that has gone since.
+    Noted(Box<Note>, u64),
     /// There is nobody to load for any more.
     End,
 }
@@ -70,8 +71,10 @@ pub(super) struct Loader {
     before: Option<Choice>,
     /// What was refused: it is not tried again unless somebody asks.
     refused: Option<Choice>,
-    /// A client's policy runs; the files are not followed until somebody asks for them.
-    brought: bool,
+    /// What `current` took the place of.
+    replaced: Option<Choice>,
+    /// Policies that the loop has taken from here.
+    taken_by_loop: u64,
     /// How the bundle does that `current` came in.
     trial: Trial,
     taken: Vec<Option<Stamp>>,
@@ -92,7 +95,8 @@ impl Loader {
             current: first,
             before: None,
             refused: None,
-            brought: false,
+            replaced: None,
+            taken_by_loop: 0,
             trial,
             pending: None,
         }
@@ -102,7 +106,7 @@ impl Loader {
     pub(super) fn follow(mut self, nudges: &Receiver<Nudge>) {
         self.trial.begins(&self.current, false);
         loop {
-            self.trial.look(!self.brought && !self.hub.is_paused());
+            self.trial.look(!self.governs().by_client && self.hub.policy_decides());
             match nudges.recv_timeout(LOOK_EVERY) {
                 Ok(Nudge::Hangup) => drop(self.asked()),
                 Ok(Nudge::Reload(reply)) => {
@@ -112,7 +116,7 @@ impl Loader {
                 Ok(Nudge::Use(policy, reply)) => {
                     let _ = reply.send(self.bring(*policy));
                 }
-                Ok(Nudge::Noted(note)) => self.noted(&note),
+                Ok(Nudge::Noted(note, taken)) => self.noted(&note, taken),
                 Err(RecvTimeoutError::Timeout) if self.watch => self.look(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Nudge::End) | Err(RecvTimeoutError::Disconnected) => return,
@@ -123,7 +127,6 @@ impl Loader {
     /// Somebody asks for what the files say now.
     fn asked(&mut self) -> Answered {
         notify::reloading();
-        self.brought = false;
         self.refused = None;
         self.pending = None;
         let taken = self.current.stamps();
@@ -150,7 +153,7 @@ impl Loader {
 
     /// Whether a file has changed, and is still again.
     fn look(&mut self) {
-        if self.brought {
+        if self.current.by_client {
             return;
         }
         let stamps = self.current.stamps();
@@ -184,16 +187,19 @@ impl Loader {
         }
     }
 
+    /// What governs: `current`, but for a canary.
+    fn governs(&self) -> &Choice {
+        self.before.as_ref().unwrap_or(&self.current)
+    }
+
     /// A client brings a policy; rails and product stay.
     fn bring(&mut self, brought: UsePolicy) -> Answered {
         let UsePolicy { policy, canary } = brought;
-        let choice = Choice { policy, canary, ..self.current.clone() };
+        let choice = Choice { policy, canary, by_client: true, ..self.governs().clone() };
         if choice.is_same(&self.current) {
             return Ok(format!("{} is unchanged", choice.title()));
         }
-        let answer = self.offer(choice);
-        self.brought |= answer.is_ok();
-        answer
+        self.offer(choice)
     }
 
     /// Checks `choice`, and hands it over.
@@ -211,18 +217,19 @@ impl Loader {
             }
         };
         passed.iter().for_each(|line| (self.say)(line));
-        let terms = (!choice.has_same_terms(&self.current)).then(|| choice.terms());
+        let governs = self.governs();
+        let terms = (!choice.has_same_terms(governs)).then(|| choice.terms());
         // Limits that change hold at once: there is nothing of them to try in shadow. So does what
         // takes the place of a bundle that was given up, or a way back would be as slow as one ahead.
-        let goes_back =
-            choice.bundle() != self.current.bundle() && self.trial.is_given_up(&self.current);
-        let is_tried = choice.policy != self.current.policy && !goes_back;
+        let is_tried = choice.policy != governs.policy && !self.trial.is_way_back(governs, &choice);
         let canary = choice.canary.clone().filter(|_| is_tried);
         let on_trial = canary.is_some();
         let replacement = Replacement { policy: choice.policy.clone(), canary, terms };
         match self.hub.order_and_wait(Command::Replace(Box::new(replacement))) {
             Ok(what) => {
+                self.taken_by_loop += 1;
                 let before = std::mem::replace(&mut self.current, choice);
+                self.replaced = Some(before.clone());
                 // A canary after a canary: what runs is still what ran before the first.
                 self.before = on_trial.then(|| self.before.take().unwrap_or(before));
                 self.trial.begins(&self.current, on_trial);
@@ -231,6 +238,8 @@ impl Loader {
                 self.hub.reloaded(&answer);
                 answer
             }
+            // No fault of the policy's.
+            Err(why) if self.hub.is_ending() => Err(why),
             Err(why) => {
                 let why = format!("the new policy cannot be made; the old one stays\n{why}");
                 self.refuse_choice(choice, why)
@@ -272,14 +281,26 @@ impl Loader {
     }
 
     /// What the loop did by itself.
-    fn noted(&mut self, note: &Note) {
+    fn noted(&mut self, note: &Note, taken: u64) {
+        if taken != self.taken_by_loop {
+            // Of a policy that has been replaced since. One that was promoted is what a canary that
+            // has come after it is beside now.
+            if let (Note::CanaryEnd(end), Some(replaced)) = (note, &self.replaced)
+                && end.promoted
+                && taken + 1 == self.taken_by_loop
+                && self.before.is_some()
+            {
+                self.before = Some(replaced.clone());
+            }
+            return;
+        }
         match note {
             Note::CanaryEnd(end) => self.canary_ended(end),
             // Who is demoted is what governs; a canary has its own faults.
             Note::Demoted { domain, fault } => {
                 let why = format!("its policy was demoted on domain {domain}: {fault}");
                 // What a client brought is not the bundle's.
-                if !self.brought && self.trial.demoted(&why) {
+                if !self.governs().by_client && self.trial.demoted(&why) {
                     self.go_back();
                 }
             }
@@ -310,7 +331,9 @@ impl Loader {
         match self.choose.again() {
             Ok(choice) => {
                 self.taken = choice.stamps();
-                drop(self.offer(Choice { canary: None, ..choice }));
+                if !choice.is_same(&self.current) {
+                    drop(self.offer(choice));
+                }
             }
             Err(why) => drop(self.refuse(nothing_taken(&why))),
         }

@@ -16,15 +16,21 @@ const TRIES: usize = 4;
 /// too often is left for the one before.
 pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picked> {
     let root = machine.root();
+    let store = settled.choice.store(root);
     if settled.mode == Mode::Govern {
-        leave_damaged(&settled.choice.store(root));
+        leave_damaged(&store);
+        if let Err(error) = store.current() {
+            // Without its bundle a machine is governed worse than with it, and better than not at all.
+            say(&format!("bwmon: warning: installed bundles are left aside: {error}"));
+            return settled.choice.without_store().pick(root, &machine.facts());
+        }
     }
     let mut picked = settled.choice.pick(root, &machine.facts())?;
     for _ in 0..TRIES {
-        if settled.mode != Mode::Govern || picked.bundle().is_none() {
+        if settled.mode != Mode::Govern || !is_bundles(settled, &picked) {
             break;
         }
-        match settled.choice.store(root).started(&boot_id(root)) {
+        match store.started(&boot_id(root)) {
             Ok(Started::RolledBack(rolled)) => {
                 went_back("is not tried again", rolled);
                 picked = settled.choice.pick(root, &machine.facts())?;
@@ -38,6 +44,11 @@ pub(super) fn pick(settled: &Settled, machine: &Machine) -> anyhow::Result<Picke
         }
     }
     Ok(picked)
+}
+
+/// Whether what is decided is a bundle's: not with a policy of one's own.
+fn is_bundles(settled: &Settled, picked: &Picked) -> bool {
+    !settled.choice.has_policy() && picked.bundle().is_some()
 }
 
 /// A machine whose disk was hurt governs with the last bundle that is whole.
@@ -64,7 +75,8 @@ pub(super) fn canary(
     if settled.asked_canary.is_some() {
         return Ok(settled.asked_canary.clone());
     }
-    if let Some(id) = picked.bundle()
+    if is_bundles(settled, picked)
+        && let Some(id) = picked.bundle()
         && let Some(current) = settled.choice.store(&Root::at(&args.root)).current()?
         && current.id == id
         && let Some(canary) = current.bundle.manifest.canary
@@ -77,7 +89,7 @@ pub(super) fn canary(
 /// How bundles on trial are followed, in a run that governs.
 pub(super) fn trials(settled: &Settled, machine: &Machine, args: &Args) -> Option<Trials> {
     let root = machine.root();
-    (settled.mode == Mode::Govern).then(|| Trials {
+    (settled.mode == Mode::Govern && !settled.choice.has_policy()).then(|| Trials {
         store: settled.choice.store(root),
         boot_id: boot_id(root),
         proven_after: Duration::from_millis(args.prove_after_ms),

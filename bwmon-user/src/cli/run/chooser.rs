@@ -67,6 +67,7 @@ pub(super) fn choice(
         rails: fitted.rails,
         product: fitted.record,
         canary: super::bundles::canary(settled, picked, args)?,
+        by_client: false,
         waits_for_start: false,
         watched,
         notes: picked.notes.iter().cloned().chain(fitted.notes).collect(),

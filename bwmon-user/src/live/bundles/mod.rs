@@ -1,5 +1,6 @@
 //! Bundles on this machine: the keys that are trusted, the store of what is installed, signing.
 
+mod back;
 mod durable;
 mod folder;
 mod keys;

@@ -101,7 +101,7 @@ pub enum Standing {
 
 impl Standing {
     /// Whether it may govern.
-    pub(super) fn may_run(&self) -> bool {
+    pub fn may_run(&self) -> bool {
         matches!(self, Self::Trial { .. } | Self::Proven)
     }
 

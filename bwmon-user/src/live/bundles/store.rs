@@ -39,7 +39,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 /// A folder with installed bundles.
 #[derive(Clone, Debug)]
 pub struct Store {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 /// A bundle in the store whose files are those of its manifest.
@@ -176,67 +176,12 @@ impl Store {
         self.prune(&mut state)
     }
 
-    /// Notes that the bundle `id` does not work, so that it is not tried again, and goes back to the
-    /// last good one if `id` counts; what counts else is left alone. The answer is `None` then.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn failed(&self, id: &Id, why: &str) -> Result<Option<Rolled>, StoreError> {
-        let _lock = self.lock()?;
-        let mut state = self.state()?;
-        if self.link()?.as_ref() == Some(id) {
-            return self.give_up(&mut state, id, why).map(Some);
-        }
-        state.bundles.entry(id.clone()).or_default().standing = failed(why);
-        state.not_good(id);
-        self.save(&state)?;
-        Ok(None)
-    }
-
-    /// Whether the bundle `id` may not govern any more: it has failed, or somebody went back from it.
+    /// How the bundle `id` stands; `None` if it is not known here.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn is_given_up(&self, id: &Id) -> Result<bool, StoreError> {
-        Ok(self.state()?.bundles.get(id).is_some_and(|record| !record.standing.may_run()))
-    }
-
-    /// Goes back from the bundle that counts where its files are not those of its manifest, so that a
-    /// machine whose disk was hurt governs with what is whole. `None` where nothing is damaged. The
-    /// damaged one may be installed again, and has to prove itself again.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn leave_damaged(&self) -> Result<Option<Rolled>, StoreError> {
-        let Err(StoreError::Damaged { why, .. }) = self.current() else { return Ok(None) };
-        let _lock = self.lock()?;
-        let mut state = self.state()?;
-        let Some(id) = self.counts(&state)? else { return Ok(None) };
-        state.bundles.entry(id.clone()).or_default().standing = Standing::default();
-        state.not_good(&id);
-        self.save(&state)?;
-        self.leave(&mut state, &id, format!("it is damaged: {why}")).map(Some)
-    }
-
-    /// Goes back to the last bundle that has proven itself, else to the one before, because somebody
-    /// wants it: the current one may be installed again. `None` if no bundle is installed.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn rollback(&self) -> Result<Option<Rolled>, StoreError> {
-        if self.link()?.is_none() {
-            return Ok(None);
-        }
-        let _lock = self.lock()?;
-        let mut state = self.state()?;
-        let Some(id) = self.link()? else { return Ok(None) };
-        let record = state.bundles.entry(id.clone()).or_default();
-        if record.standing.may_run() {
-            record.standing = Standing::RolledBack;
-        }
-        state.not_good(&id);
-        self.save(&state)?;
-        self.leave(&mut state, &id, "by hand".into()).map(Some)
+    pub fn standing(&self, id: &Id) -> Result<Option<Standing>, StoreError> {
+        Ok(self.state()?.bundles.get(id).map(|record| record.standing.clone()))
     }
 
     /// Installs `bundle`, which has been checked, and lets it count. `key` signed it. Answers what
@@ -271,32 +216,8 @@ impl Store {
         Ok(before)
     }
 
-    /// Gives the bundle `id` up for good and goes back.
-    fn give_up(&self, state: &mut State, id: &Id, why: &str) -> Result<Rolled, StoreError> {
-        state.bundles.entry(id.clone()).or_default().standing = failed(why);
-        state.not_good(id);
-        self.save(state)?;
-        self.leave(state, id, why.to_owned())
-    }
-
-    /// Lets the last good bundle count in the place of `from`.
-    fn leave(&self, state: &mut State, from: &Id, why: String) -> Result<Rolled, StoreError> {
-        // A good one that is damaged is not good any more.
-        while let Some(id) = state.last_good(Some(from)).cloned() {
-            if self.read(state, &id).is_ok() {
-                self.relink(&id)?;
-                return Ok(Rolled { from: from.clone(), to: Some(id), why });
-            }
-            state.not_good(&id);
-        }
-        let link = self.link_path();
-        durable::forget(&link).map_err(io("remove", &link))?;
-        durable::sync_folder(&self.dir).map_err(io("sync", &self.dir))?;
-        Ok(Rolled { from: from.clone(), to: None, why })
-    }
-
     /// Which bundle counts.
-    fn counts(&self, state: &State) -> Result<Option<Id>, StoreError> {
+    pub(super) fn counts(&self, state: &State) -> Result<Option<Id>, StoreError> {
         let Some(id) = self.link()? else { return Ok(None) };
         match state.bundles.get(&id) {
             Some(record) if !record.standing.may_run() => Ok(state.last_good(Some(&id)).cloned()),
@@ -310,7 +231,7 @@ impl Store {
     }
 
     /// Where the link leads.
-    fn link(&self) -> Result<Option<Id>, StoreError> {
+    pub(super) fn link(&self) -> Result<Option<Id>, StoreError> {
         let path = self.link_path();
         let target = match fs::read_link(&path) {
             Ok(target) => target,
@@ -321,12 +242,12 @@ impl Store {
         id.map(Some).map_err(|why| StoreError::Broken { path, why })
     }
 
-    fn relink(&self, id: &Id) -> Result<(), StoreError> {
+    pub(super) fn relink(&self, id: &Id) -> Result<(), StoreError> {
         let path = self.link_path();
         durable::relink(&path, &id.folder()).map_err(io("write", &path))
     }
 
-    fn state(&self) -> Result<State, StoreError> {
+    pub(super) fn state(&self) -> Result<State, StoreError> {
         let path = self.dir.join("state.json");
         if !path.exists() {
             return Ok(State::empty());
@@ -341,14 +262,14 @@ impl Store {
         }
     }
 
-    fn save(&self, state: &State) -> Result<(), StoreError> {
+    pub(super) fn save(&self, state: &State) -> Result<(), StoreError> {
         let path = self.dir.join("state.json");
         let text = serde_json::to_string_pretty(state).map_err(|e| io("write", &path)(e.into()))?;
         durable::replace(&path, (text + "\n").as_bytes()).map_err(io("write", &path))
     }
 
     /// The lock on changes; others keep it for moments.
-    fn lock(&self) -> Result<File, StoreError> {
+    pub(super) fn lock(&self) -> Result<File, StoreError> {
         let path = self.dir.join("lock");
         let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(io("open", &path))?;
@@ -362,7 +283,7 @@ impl Store {
     }
 
     /// The bundle `id`, checked against its manifest.
-    fn read(&self, state: &State, id: &Id) -> Result<Installed, StoreError> {
+    pub(super) fn read(&self, state: &State, id: &Id) -> Result<Installed, StoreError> {
         let Record { standing, key } = state.bundles.get(id).cloned().unwrap_or_default();
         let folder = self.dir.join(id.folder());
         let bundle = folder::read(&folder, id)?;
@@ -393,8 +314,4 @@ impl Store {
         state.bundles.retain(known);
         self.save(state)
     }
-}
-
-fn failed(why: &str) -> Standing {
-    Standing::Failed { why: why.chars().map(crate::diag::printable).take(400).collect() }
 }
